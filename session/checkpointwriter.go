@@ -20,12 +20,12 @@ import (
 type diskWriter struct {
 	id, dir string
 	log     *slog.Logger
-	screens *history.Screens
+	screens *history.ScreenSeries
 	tasks   *sync.WaitGroup
 
 	mu         sync.Mutex
-	busy       bool
-	failed     bool // a file that goes with a checkpoint was not written
+	running    bool // the goroutine runs
+	fileFailed bool // a file that goes with a checkpoint was not written
 	checkpoint *pendingCheckpoint
 	screen     *checkpoint.Checkpoint
 	environ    []byte
@@ -48,7 +48,7 @@ func (w *diskWriter) saveCheckpoint(p *pendingCheckpoint) {
 				p.files[name] = b
 			}
 		}
-		snapshots.give(old.buf)
+		snapshots.put(old.buf)
 	}
 	w.checkpoint = p
 	w.startLocked()
@@ -75,15 +75,15 @@ func (w *diskWriter) saveEnviron(b []byte) {
 func (w *diskWriter) reportWriteFailure() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	failed := w.failed
-	w.failed = false
+	failed := w.fileFailed
+	w.fileFailed = false
 	return failed
 }
 
 // startLocked starts the goroutine if it is not running.
 func (w *diskWriter) startLocked() {
-	if !w.busy {
-		w.busy = true
+	if !w.running {
+		w.running = true
 		w.tasks.Go(w.run)
 	}
 }
@@ -94,8 +94,8 @@ func (w *diskWriter) run() {
 		w.mu.Lock()
 		point, screen, environ := w.checkpoint, w.screen, w.environ
 		w.checkpoint, w.screen, w.environ = nil, nil, nil
-		w.busy = point != nil || screen != nil || environ != nil
-		if !w.busy {
+		w.running = point != nil || screen != nil || environ != nil
+		if !w.running {
 			w.mu.Unlock()
 			return
 		}
@@ -104,7 +104,7 @@ func (w *diskWriter) run() {
 			w.writeEnviron(environ)
 		}
 		if point != nil {
-			w.writePoint(point)
+			w.writeCheckpoint(point)
 		}
 		if screen != nil {
 			w.writeScreen(screen)
@@ -112,10 +112,10 @@ func (w *diskWriter) run() {
 	}
 }
 
-// writePoint keeps the older checkpoint if a file that belongs to the new one cannot be written. It syncs nothing: a
+// writeCheckpoint keeps the older checkpoint if a file that belongs to the new one cannot be written. It syncs nothing: a
 // power loss costs only the time of a longer replay.
-func (w *diskWriter) writePoint(p *pendingCheckpoint) {
-	defer snapshots.give(p.buf)
+func (w *diskWriter) writeCheckpoint(p *pendingCheckpoint) {
+	defer snapshots.put(p.buf)
 	var err error
 	for name, b := range p.files {
 		err = errors.Join(err, atomicfile.Write(filepath.Join(w.dir, name), atomicfile.Options{}, b))
@@ -124,7 +124,7 @@ func (w *diskWriter) writePoint(p *pendingCheckpoint) {
 		err = checkpoint.Write(w.dir, p.Checkpoint)
 	} else {
 		w.mu.Lock()
-		w.failed = true
+		w.fileFailed = true
 		w.mu.Unlock()
 	}
 	if err != nil {
@@ -134,14 +134,14 @@ func (w *diskWriter) writePoint(p *pendingCheckpoint) {
 
 // writeScreen adds a screen to the series of screens.
 func (w *diskWriter) writeScreen(c *checkpoint.Checkpoint) {
-	if err := w.screens.Keep(*c); err != nil {
+	if err := w.screens.Add(*c); err != nil {
 		w.log.Warn("keep a screen of the series", "session", w.id, "err", err)
 	}
 }
 
 // writeEnviron does not sync the file, which changes with many commands.
 func (w *diskWriter) writeEnviron(b []byte) {
-	if err := atomicfile.Write(filepath.Join(w.dir, changedFile), atomicfile.Options{}, b); err != nil {
+	if err := atomicfile.Write(filepath.Join(w.dir, environFile), atomicfile.Options{}, b); err != nil {
 		w.log.Warn("write down what changed in the environment", "session", w.id, "err", err)
 	}
 }

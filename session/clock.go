@@ -21,8 +21,8 @@ type frameClock struct {
 // expectEcho marks the next change as a possible echo of input.
 func (c *frameClock) expectEcho() { c.echo = true }
 
-// due reports whether a frame may go out now; otherwise C fires when it may.
-func (c *frameClock) due(now time.Time) bool {
+// frameDue reports whether a frame may go out now; otherwise C fires when it may.
+func (c *frameClock) frameDue(now time.Time) bool {
 	if c.echo && now.Sub(c.last) >= echoInterval {
 		if c.timer != nil {
 			c.timer.Stop()

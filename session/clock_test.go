@@ -30,7 +30,7 @@ func TestFrameClock(t *testing.T) {
 			for {
 				select {
 				case now := <-changes.C:
-					if c.due(now) {
+					if c.frameDue(now) {
 						frames++
 					}
 					continue
@@ -49,15 +49,15 @@ func TestFrameClock(t *testing.T) {
 	}
 }
 
-// An owner that is late for each frame by a part of one sends as many.
+// TestFrameClock_LateOwner checks that an owner which is late for each frame by a part of one sends as many frames.
 //
 // FEATURES: R35
-func TestFrameClockWhereItsOwnerIsLate(t *testing.T) {
+func TestFrameClock_LateOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c frameClock
 		frames := 0
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); frames++ {
-			if c.due(time.Now()) {
+			if c.frameDue(time.Now()) {
 				continue
 			}
 			<-c.C()
@@ -65,14 +65,14 @@ func TestFrameClockWhereItsOwnerIsLate(t *testing.T) {
 			c.onTimer()
 		}
 		if frames < 595 || frames > 605 {
-			t.Errorf("%d frames in ten seconds", frames)
+			t.Errorf("got %d frames in ten seconds", frames)
 		}
 	})
 }
 
-// Input faster than the frame rate is shown at once all the same, and a simultaneous flood does not make a frame of
-// each change.
-func TestFrameClockAfterKeys(t *testing.T) {
+// TestFrameClock_AfterKeys checks that input faster than the frame rate is shown at once, and that a simultaneous flood
+// does not cause a frame for each change.
+func TestFrameClock_AfterKeys(t *testing.T) {
 	const key = 10 * time.Millisecond
 	for _, flood := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestFrameClockAfterKeys(t *testing.T) {
 			frames := 0
 			for range 100 {
 				c.expectEcho()
-				if !c.due(time.Now()) {
-					t.Fatal("the echo waits")
+				if !c.frameDue(time.Now()) {
+					t.Fatal("the echo is delayed")
 				}
 				frames++
 				for range key / time.Millisecond {
@@ -92,7 +92,7 @@ func TestFrameClockAfterKeys(t *testing.T) {
 						frames++
 					default:
 					}
-					if flood && c.due(time.Now()) {
+					if flood && c.frameDue(time.Now()) {
 						frames++
 					}
 				}
@@ -104,62 +104,63 @@ func TestFrameClockAfterKeys(t *testing.T) {
 	}
 }
 
-// Input right after a frame is shown in the next frame that may be sent, not with that of a flood.
-func TestFrameClockAfterAKeyAtOnce(t *testing.T) {
+// TestFrameClock_KeyRightAfterFrame checks that the echo comes with the next allowed frame, not with a flood's.
+func TestFrameClock_KeyRightAfterFrame(t *testing.T) {
 	for _, flood := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var c frameClock
-			if !c.due(time.Now()) {
-				t.Fatal("the first waits")
+			if !c.frameDue(time.Now()) {
+				t.Fatal("the first frame is delayed")
 			}
 			begin := time.Now()
-			if flood && c.due(time.Now()) {
-				t.Fatal("two frames at once")
+			if flood && c.frameDue(time.Now()) {
+				t.Fatal("two frames without a pause")
 			}
 			c.expectEcho()
 			for range 2 {
-				if c.due(time.Now()) {
-					t.Fatal("two frames at once")
+				if c.frameDue(time.Now()) {
+					t.Fatal("two frames without a pause")
 				}
 			}
 			<-c.C()
 			c.onTimer()
 			if d := time.Since(begin); d != echoInterval {
-				t.Errorf("flood %t: the echo waits for %v", flood, d)
+				t.Errorf("flood %t: echo after %v", flood, d)
 			}
 			if c.C() != nil {
-				t.Error("another one is owed")
+				t.Error("another frame is due")
 			}
 		})
 	}
 }
 
+// TestFrameInterval_Configured checks that Config.FrameInterval is used.
 // FAULT: B24
-func TestFrameIntervalIsTaken(t *testing.T) {
+func TestFrameInterval_Configured(t *testing.T) {
 	s, err := New(Config{FrameInterval: func() time.Duration { return time.Hour }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.clock.interval == nil || s.clock.interval() != time.Hour {
-		t.Error("the interval is not the session's")
+		t.Error("the configured interval is not used")
 	}
 }
 
-// What is typed has the next change shown at once, however long frames are apart.
-func TestTypedIsShownAtOnce(t *testing.T) {
+// TestEcho_ShownAtOnce checks that the next change after input is shown at once, whatever the frame interval.
+func TestEcho_ShownAtOnce(t *testing.T) {
 	s, ctx := newFixture(t, journal.Options{}), testContext(t)
 	if err := s.do(ctx, func() { s.clock.interval = func() time.Duration { return time.Hour } }); err != nil {
 		t.Fatal(err)
 	}
 	w := s.Watch()
 	defer w.Close()
-	<-w.Frames // with which it starts
+	<-w.Frames // the first signal
 	s.print(s.Session, "the first after a rest")
 	<-w.Frames
-	if _, err := s.TypeIn(ctx, Typing{Bytes: []byte("x")}); err != nil {
+	if _, err := s.TypeIn(ctx, TypeRequest{Bytes: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
-	again := time.NewTicker(echoInterval) // of the first of these a frame may have been sent just now
+	again := time.NewTicker(echoInterval) // a frame may have been sent just before the first tick
 	defer again.Stop()
 	for shown := false; !shown; {
 		s.print(s.Session, "x")
@@ -168,7 +169,7 @@ func TestTypedIsShownAtOnce(t *testing.T) {
 			shown = true
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatal("the echo waits for the next frame")
+			t.Fatal("the echo is delayed to the next frame")
 		}
 	}
 }

@@ -28,6 +28,7 @@ func (d fullDisk) MkdirAll(dir string, perm fs.FileMode) error { return os.Mkdir
 func (d fullDisk) Rename(from, to string) error                { return os.Rename(from, to) }
 func (d fullDisk) Remove(name string) error                    { return os.Remove(name) }
 
+// fullFile is a file of a fullDisk.
 type fullFile struct {
 	*os.File
 	full *atomic.Bool
@@ -35,27 +36,26 @@ type fullFile struct {
 
 func (f fullFile) WriteAt(p []byte, off int64) (int, error) {
 	if f.full.Load() {
-		n, _ := f.File.WriteAt(p[:len(p)/2], off) // a full disk takes a part
+		n, _ := f.File.WriteAt(p[:len(p)/2], off) // a full disk accepts a part
 		return n, syscall.ENOSPC
 	}
 	return f.File.WriteAt(p, off)
 }
 
-// written waits until history is being written again: the owner finds out when it
-// next looks at the ring.
-func (f *fixture) written(t *testing.T) {
+// awaitHistory waits until history is being written again. The owner notices it when it next checks the ring.
+func (f *fixture) awaitHistory(t *testing.T) {
 	t.Helper()
 	for ctx := testContext(t); f.Status().HistoryError != ""; {
 		if err := f.WithScreen(ctx, func(View) {}); err != nil {
-			t.Fatal("history is not written again: ", err)
+			t.Fatal("history not written again: ", err)
 		}
 	}
 }
 
-// On a full disk the session continues, the ring keeps what fits until there is space, and nothing is lost.
+// TestFullDisk_KeepsWhatFitsRing checks that the session continues and nothing is lost that fits the ring.
 //
 // FEATURES: R93
-func TestFullDiskLosesNothingThatFitsTheRing(t *testing.T) {
+func TestFullDisk_KeepsWhatFitsRing(t *testing.T) {
 	var full atomic.Bool
 	s := newFixture(t, journal.Options{FS: fullDisk{&full}})
 	s.print(s.Session, "before\r\n")
@@ -64,15 +64,15 @@ func TestFullDiskLosesNothingThatFitsTheRing(t *testing.T) {
 	s.print(s.Session, "during\r\n")
 	waitText(t, s.Session, "during")
 	if st := s.Status(); !strings.Contains(st.HistoryError, "no space") {
-		t.Errorf("nobody is told: %+v", st)
+		t.Errorf("history error missing: %+v", st)
 	}
 	if got := screenText(t, s.Session); got != "before\nduring" {
-		t.Errorf("the screen does not go on: %q", got)
+		t.Errorf("screen not updated: %q", got)
 	}
 	full.Store(false)
 	s.print(s.Session, "after\r\n")
 	waitText(t, s.Session, "after")
-	s.written(t)
+	s.awaitHistory(t)
 	buf := make([]byte, 100)
 	n, _, gap, err := s.journal.ReadAt(0, buf)
 	if string(buf[:n]) != "before\r\nduring\r\nafter\r\n" || gap != 0 || err != nil {
@@ -80,20 +80,20 @@ func TestFullDiskLosesNothingThatFitsTheRing(t *testing.T) {
 	}
 }
 
-// What does not fit the ring while the disk is full is a counted gap; the child is
-// never held up for it.
+// TestFullDisk_CountsGap checks that output which does not fit the ring while the disk is full is a counted gap, and
+// that the child is never blocked.
 //
 // FEATURES: R37, R93
-func TestFullDiskMakesACountedGap(t *testing.T) {
+func TestFullDisk_CountsGap(t *testing.T) {
 	var full atomic.Bool
-	s := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}})
+	s := reopenSession(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}})
 	s.print(s.Session, "before\r\n")
 	waitText(t, s.Session, "before")
 	full.Store(true)
 	line := strings.Repeat("x", 78) + "\r\n"
 	for i := range 2000 {
 		s.print(s.Session, line)
-		if i%100 == 0 { // let the owner take it: the ring is small
+		if i%100 == 0 { // let the owner handle it: the ring is small
 			s.print(s.Session, "mark\r\n")
 			waitText(t, s.Session, "mark")
 		}
@@ -103,7 +103,7 @@ func TestFullDiskMakesACountedGap(t *testing.T) {
 	full.Store(false)
 	s.print(s.Session, "after\r\n")
 	waitText(t, s.Session, "after")
-	s.written(t)
+	s.awaitHistory(t)
 	buf := make([]byte, end+100)
 	n, next, gap, err := s.journal.ReadAt(8, buf)
 	if err != nil || gap == 0 || gap > end {
@@ -117,20 +117,20 @@ func TestFullDiskMakesACountedGap(t *testing.T) {
 	}
 }
 
-// A follower on a full disk gets the amount of lost output, and reaches the end: it reads from the ring, and what is in
-// neither is a counted gap, before the journal can have one.
+// TestFollow_OnFullDisk_CountsGaps checks that a follower on a full disk gets the amount of lost output, and reaches
+// the end: it reads from the ring, and missing output is a counted gap, before the journal has one.
 //
 // FEATURES: R37, R93
 func TestFollow_OnFullDisk_CountsGaps(t *testing.T) {
 	var full atomic.Bool
-	s := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}})
+	s := reopenSession(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}})
 	s.print(s.Session, "before\r\n")
 	waitText(t, s.Session, "before")
 	full.Store(true)
 	line := strings.Repeat("x", 78) + "\r\n"
 	for i := range 2000 {
 		s.print(s.Session, line)
-		if i%100 == 0 { // let the owner take it: the ring is small
+		if i%100 == 0 { // let the owner handle it: the ring is small
 			s.print(s.Session, "mark\r\n")
 			waitText(t, s.Session, "mark")
 		}
@@ -143,7 +143,7 @@ func TestFollow_OnFullDisk_CountsGaps(t *testing.T) {
 			t.Errorf("from %s: %d bytes and %d lost of %d: %.20q", name, len(got), gap, end-from, got[max(0, len(got)-20):])
 		}
 	}
-	s.KeeperLost() // with the ring
+	s.KeeperLost() // releases the ring
 	for ctx := testContext(t); s.Status().State == Running; {
 		if err := s.WithScreen(ctx, func(View) {}); err != nil {
 			t.Fatal(err)

@@ -72,7 +72,7 @@ func (s *Session) Effects(since uint64) (list []vterm.Event, next uint64) {
 
 // addEffect stores an effect for clients and passes notifications to Config.OnNotify. Only the owner calls it.
 func (s *Session) addEffect(e *vterm.Event) {
-	if s.effects.add(e, time.Now()) && e.Kind == vterm.EventNotify && !s.muted && s.cfg.OnNotify != nil {
+	if s.effects.add(e, time.Now()) && e.Kind == vterm.EventNotify && !s.publishMuted && s.cfg.OnNotify != nil {
 		s.cfg.OnNotify(e.Name, e.Text)
 	}
 }

@@ -28,14 +28,14 @@ func (s *Session) Environ(ctx context.Context) (env shell.Env, err error) {
 	return env, err
 }
 
-// changedFile is a file in the session's directory. It holds the variables that changed in the shell's environment,
-// without secrets, for a shell that is restored. It outlives the shell.
-const changedFile = "environ.json"
+// environFile is a file in the session's directory. It holds the variables that changed in the shell's environment,
+// without secrets, for a restored shell. It outlives the shell.
+const environFile = "environ.json"
 
-// keepChanges adds changes to those since the first prompt.
-func (h *lineHost) keepChanges(changes []shell.EnvChange) {
+// recordEnvChanges adds changes to those since the first prompt.
+func (h *lineHost) recordEnvChanges(changes []shell.EnvChange) {
 	s := h.s
-	if len(changes) == 0 || s.cfg.Dir == "" || s.muted {
+	if len(changes) == 0 || s.cfg.Dir == "" || s.publishMuted {
 		return
 	}
 	t := h.shell
@@ -64,7 +64,7 @@ func (h *lineHost) keepChanges(changes []shell.EnvChange) {
 // without secrets. The value is nil for a variable that was unset.
 func LastEnv(dir string) map[string]*string {
 	env := map[string]*string{}
-	if b, err := os.ReadFile(filepath.Join(dir, changedFile)); err == nil {
+	if b, err := os.ReadFile(filepath.Join(dir, environFile)); err == nil {
 		_ = json.Unmarshal(b, &env) // unreadable: unknown
 	}
 	if env == nil {
@@ -73,10 +73,10 @@ func LastEnv(dir string) map[string]*string {
 	return env
 }
 
-// Renew makes the session's shell export variables before its next prompt, and unset those that are nil. The change is
-// not reported as one of a command, and a restored shell gets the variables too. Shells without this function keep
+// RenewEnviron makes the session's shell export variables before its next prompt, and unset those that are nil. The
+// change is not reported as one of a command, and a restored shell gets the variables too. Shells without this function
 // their environment.
-func (s *Session) Renew(ctx context.Context, env map[string]*string) error {
+func (s *Session) RenewEnviron(ctx context.Context, env map[string]*string) error {
 	var dir string
 	var kind shell.Kind
 	if err := s.do(ctx, func() { dir, kind = s.lines.recordRenewal(env) }); err != nil || dir == "" {
@@ -97,7 +97,7 @@ func (s *Session) Renew(ctx context.Context, env map[string]*string) error {
 // for them. It returns "" if the shell has them already, or does not look.
 func (h *lineHost) recordRenewal(env map[string]*string) (dir string, kind shell.Kind) {
 	t := h.shell
-	if t == nil || t.other != nil || !t.kind.Spec().ReadsRenewal || t.State().Quality != shell.Full {
+	if t == nil || t.foreignShell != nil || !t.kind.Spec().ReadsRenewal || t.State().Quality != shell.Full {
 		return "", ""
 	}
 	if t.env == nil { // before its first prompt
@@ -116,7 +116,7 @@ func (h *lineHost) recordRenewal(env map[string]*string) (dir string, kind shell
 		return "", ""
 	}
 	t.env = after
-	h.s.cfg.Known.LearnEnv(maps.All(after))
-	h.keepChanges(changes)
+	h.s.cfg.Vault.LearnEnv(maps.All(after))
+	h.recordEnvChanges(changes)
 	return t.stateDir, t.kind
 }

@@ -56,6 +56,7 @@ func (a *EmulatorCache) remove(s *Session) {
 	a.removeLocked(s)
 }
 
+// removeLocked works like remove. The caller holds mu.
 func (a *EmulatorCache) removeLocked(s *Session) {
 	for i, x := range a.list {
 		if x == s {
@@ -67,19 +68,19 @@ func (a *EmulatorCache) removeLocked(s *Session) {
 
 // isDrained reports whether output has ended and is fully journaled.
 func (s *Session) isDrained() bool {
-	return s.ring == nil && s.Status().State != Running && !s.history.record.Failing() && s.off == s.cfg.Journal.End()
+	return s.ring == nil && s.Status().State != Running && !s.history.recorder.IsFailing() && s.offset == s.cfg.Journal.End()
 }
 
 // scheduleEviction makes an ended session's emulator eligible for eviction.
 func (s *Session) scheduleEviction() {
-	if s.cfg.Emulators != nil && s.isDrained() {
-		s.cfg.Emulators.touch(s)
+	if s.cfg.EmulatorCache != nil && s.isDrained() {
+		s.cfg.EmulatorCache.touch(s)
 	}
 }
 
 // ensureEmulator restores an evicted emulator. It is called before each operation.
 func (s *Session) ensureEmulator() error {
-	if s.cfg.Emulators == nil || s.quarantined || !s.isDrained() {
+	if s.cfg.EmulatorCache == nil || s.quarantined || !s.isDrained() {
 		return nil
 	}
 	s.scheduleEviction()
@@ -103,25 +104,25 @@ func (s *Session) restoreEmulator() (vterm.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.untilStop()
+	ctx, cancel := s.stopContext()
 	defer cancel()
-	past := s.history.past()
-	from, _ := past.Restore(engine, s.off)
-	_, err = past.Replay(ctx, engine, from, s.off, func(*journal.Record, uint64) { engine.Events(nil) })
+	past := s.history.replayer()
+	from, _ := past.Restore(engine, s.offset)
+	_, err = past.Replay(ctx, engine, from, s.offset, func(*journal.Record, uint64) { engine.Events(nil) })
 	return engine, err
 }
 
 // evictEmulator frees the emulator of an ended session, unless a wait needs it or an operation used it since the
 // eviction was scheduled.
 func (s *Session) evictEmulator() {
-	if s.cfg.Emulators.has(s) || !s.isDrained() || s.quarantined || s.engine == nil || s.waits.set.Len() > 0 {
+	if s.cfg.EmulatorCache.has(s) || !s.isDrained() || s.quarantined || s.engine == nil || s.waits.set.Len() > 0 {
 		return
 	}
 	s.history.checkpoint()
-	s.history.due.Stop()
+	s.history.checkpoints.Stop()
 	s.events = nil
 	s.inputwait = newInputWait(s)
-	s.waits.set.Forget()
+	s.waits.set.ForgetScreen()
 	s.engine = nil
 }
 
@@ -129,9 +130,9 @@ func (s *Session) evictEmulator() {
 func (s *Session) unmapRing() {
 	r := s.ring
 	s.followers.Close()
-	s.typing.ordered.Close()
+	s.typing.sequencer.Close()
 	s.ring = nil
-	s.history.record.Detach()
+	s.history.recorder.Detach()
 	if r == nil {
 		return
 	}
@@ -142,7 +143,7 @@ func (s *Session) unmapRing() {
 
 // leaveCache removes the session from the emulator cache when its owner ends.
 func (s *Session) leaveCache() {
-	if s.cfg.Emulators != nil {
-		s.cfg.Emulators.remove(s)
+	if s.cfg.EmulatorCache != nil {
+		s.cfg.EmulatorCache.remove(s)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// endedSession is a session over a mapped ring that printed something and ended.
+// endedSession returns a session over a mapped ring that printed something and ended.
 func endedSession(t *testing.T, awake *EmulatorCache, output string) (*Session, *ring.Ring) {
 	t.Helper()
 	writer, file, err := ring.Create(ring.DefaultSize)
@@ -29,9 +29,9 @@ func endedSession(t *testing.T, awake *EmulatorCache, output string) (*Session, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{ring: writer, accept: -1, released: make(chan struct{})}
+	f := &fakeDevice{ring: writer, accept: -1, released: make(chan struct{})}
 	s, err := New(Config{
-		ID: "test", Dir: dir, Device: f, Ring: reader, Journal: j, Emulators: awake,
+		ID: "test", Dir: dir, Device: f, Ring: reader, Journal: j, EmulatorCache: awake,
 		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
@@ -48,26 +48,26 @@ func endedSession(t *testing.T, awake *EmulatorCache, output string) (*Session, 
 	select {
 	case <-f.released:
 	case <-testContext(t).Done():
-		t.Fatal("the keeper is not told to forget it")
+		t.Fatal("the keeper was not asked to release it")
 	}
 	return s, reader
 }
 
-// whole is everything a session shows: scrollback, screen, cursor.
-func whole(t *testing.T, s *Session) string {
+// fullText returns everything that a session shows: scrollback, screen, cursor.
+func fullText(t *testing.T, s *Session) string {
 	t.Helper()
 	var b strings.Builder
 	if err := s.WithScreen(testContext(t), func(v View) {
 		h := v.Engine.History()
 		fmt.Fprintln(&b, h.Len(), h.FirstID(), v.Offset)
-		b.WriteString(picture(v.Engine))
+		b.WriteString(screenState(v.Engine))
 	}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-// hasEngine queries the owner, and restores no emulator.
+// hasEngine reports whether the session's emulator is in memory. The query restores none.
 func hasEngine(t *testing.T, s *Session) bool {
 	t.Helper()
 	has := make(chan bool, 1)
@@ -76,13 +76,13 @@ func hasEngine(t *testing.T, s *Session) bool {
 	case b := <-has:
 		return b
 	case <-testContext(t).Done():
-		t.Fatal("the owner does not answer")
+		t.Fatal("no answer of the owner")
 		return false
 	}
 }
 
-// Only the most recently shown ended sessions have emulators in memory; the others are restored on request with the
-// same screen. Their rings are unmapped.
+// TestEmulatorCache_EvictsLeastRecent checks that only the most recently shown ended sessions have emulators in memory,
+// that others are restored with the same screen, and that their rings are unmapped.
 //
 // FAULT: A20, A6
 func TestEmulatorCache_EvictsLeastRecent(t *testing.T) {
@@ -93,9 +93,9 @@ func TestEmulatorCache_EvictsLeastRecent(t *testing.T) {
 	for i := range sessions {
 		s, r := endedSession(t, awake, strings.Repeat(fmt.Sprintf("\x1b[3%dmline of %d\x1b[m\r\n", i, i), 1000))
 		if r.Cap() != 0 {
-			t.Errorf("its ring is still mapped: %d bytes", r.Cap())
+			t.Errorf("ring still mapped: %d bytes", r.Cap())
 		}
-		all, before = append(all, s), append(before, whole(t, s))
+		all, before = append(all, s), append(before, fullText(t, s))
 	}
 	resting := func(want int) {
 		t.Helper()
@@ -110,28 +110,28 @@ func TestEmulatorCache_EvictsLeastRecent(t *testing.T) {
 				return
 			}
 			if ctx.Err() != nil {
-				t.Fatalf("%d sessions rest, want %d", n, want)
+				t.Fatalf("%d sessions evicted, want %d", n, want)
 			}
 		}
 	}
 	resting(sessions - most)
 	for i, s := range all {
-		if got := whole(t, s); got != before[i] {
-			t.Errorf("session %d shows something else:\n%s\nbefore:\n%s", i, got, before[i])
+		if got := fullText(t, s); got != before[i] {
+			t.Errorf("session %d: got\n%s\nwant\n%s", i, got, before[i])
 		}
 		buf := make([]byte, 20)
 		if c, err := s.Output(5, buf); err != nil || string(c.Data[:7]) != "line of" {
 			t.Errorf("output %q, %v", c.Data, err)
 		}
-		if w, err := s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondText, Text: "the end"}}, Since: new(uint64)}); err != nil || len(w.Fired) != 1 {
-			t.Errorf("a wait: %+v, %v", w, err)
+		if w, err := s.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondText, Text: "the end"}}, Since: new(uint64)}); err != nil || len(w.Fired) != 1 {
+			t.Errorf("wait: %+v, %v", w, err)
 		}
 	}
 	resting(sessions - most)
-	for i, s := range all { // those that rest, too, end as their next owners want them
+	for i, s := range all { // evicted sessions too must end in a state that their next owners can continue
 		s.Stop()
 		if why := s.Status().Quarantine; why != "" {
-			t.Errorf("session %d ends badly: %s", i, why)
+			t.Errorf("session %d: quarantined: %s", i, why)
 		}
 	}
 }

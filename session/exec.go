@@ -25,7 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Errors of running lines.
+// Errors of submitted lines.
 var (
 	// ErrNoShell rejects lines for a program that is not a shell with integration.
 	ErrNoShell    = errors.New("the session's program is no shell whose commands can be followed")
@@ -45,43 +45,43 @@ type Line struct {
 	// Wait makes the line wait until the shell is at its prompt. Otherwise a shell that runs a command rejects the line
 	// with ErrBusy. A new shell's first prompt is always waited for.
 	Wait bool
-	// Record makes the shell record the line in the user's history, as it does with typed lines.
-	Record bool
-	// Try types nothing: it only checks whether the line could be typed now.
-	Try bool
+	// RecordHistory makes the shell record the line in the user's history, as it does with typed lines.
+	RecordHistory bool
+	// DryRun types nothing: it only checks whether the line could be typed now.
+	DryRun bool
 	// Rules answer prompts of the line, from its start to its end.
 	Rules []respond.Rule
 }
 
-// Run is a line submitted to the shell. Begun closes when it starts, Done when its end is known. The other fields are
-// valid after one of them.
+// Run is a line submitted to the shell. StartedC closes when it starts, DoneC when its end is known. The other fields
+// are valid after one of them.
 type Run struct {
 	Line
-	Begun, Done chan struct{}
+	StartedC, DoneC chan struct{}
 
-	Typed      time.Time // when it was typed; valid once it has started
-	Started    Command   // as it started; likewise
-	Command    Command   // as it ended; valid after Done
-	Err        error     // why Command is missing; likewise
-	Cleared    string    // unfinished input that was cleared before the line was typed; valid once it has started
-	rules.Call           // of Rules; its Firings are valid after Done
+	TypedAt         time.Time // valid once it has started
+	StartCommand    Command   // the command as it started; likewise
+	Command         Command   // the command as it ended; valid after DoneC
+	Err             error     // why Command is missing; likewise
+	ClearedText     string    // unfinished input that was cleared before the line was typed; valid once it has started
+	rules.LineRules           // of Rules; its Firings are valid after DoneC
 
 	// The owner's:
-	exec   lineexec.Line
-	noEcho bool   // the terminal does not echo the line
-	note   string // why its status is unknown
-	prompt string // the text before the cursor when it was typed
-	lostAt uint64 // offset at which the shell's marks were found missing
+	exec        lineexec.Line
+	noEcho      bool   // the terminal does not echo the line
+	statusNote  string // why the exit status is unknown
+	prompt      string // the text before the cursor when it was typed
+	marksLostAt uint64 // offset at which the shell's marks were found missing
 }
 
 // Exec submits a line to the shell, which runs it after the lines submitted before. It returns once the line is queued;
-// Run.Done is closed when the line has ended.
+// Run.DoneC is closed when the line has ended.
 func (s *Session) Exec(ctx context.Context, l Line) (*Run, error) {
 	if err := checkLine(l.Text); err != nil {
 		return nil, err
 	}
-	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{}), Call: rules.Call{Failed: make(chan struct{})}}
-	r.exec = lineexec.Line{Wait: l.Wait, Parts: strings.Contains(l.Text, "\n")}
+	r := &Run{Line: l, StartedC: make(chan struct{}), DoneC: make(chan struct{}), LineRules: rules.LineRules{Failed: make(chan struct{})}}
+	r.exec = lineexec.Line{Wait: l.Wait, Multiline: strings.Contains(l.Text, "\n")}
 	var err error
 	opErr := s.do(ctx, func() { err = s.lines.addRun(r) })
 	return r, errors.Join(opErr, err)
@@ -112,29 +112,29 @@ func (h *lineHost) addRun(r *Run) error {
 	case !h.isFollowed():
 		return ErrNoShell
 	// the partial line would be cleared
-	case st.Shell.Phase == shell.PhasePrompt && s.typing.partial.Line(time.Now(), true):
-		return ErrBegun
+	case st.Shell.Phase == shell.PhasePrompt && s.typing.partial.IsUnfinished(time.Now(), true):
+		return ErrUserTyping
 	}
-	if r.Try {
+	if r.DryRun {
 		err := h.machine.CheckQueue(&r.exec, h.busyWith)
-		if errors.Is(err, lineexec.ErrForeign) {
+		if errors.Is(err, lineexec.ErrForeignShell) {
 			return ErrNoShell
 		}
 		return err
 	}
 	h.runs = append(h.runs, r)
-	err := h.machine.Give(&r.exec, h.busyWith)
+	err := h.machine.Submit(&r.exec, h.busyWith)
 	if err != nil {
 		h.runs = slices.DeleteFunc(h.runs, func(x *Run) bool { return x == r })
 	}
-	if errors.Is(err, lineexec.ErrForeign) {
+	if errors.Is(err, lineexec.ErrForeignShell) {
 		return ErrNoShell
 	}
 	return err
 }
 
-// noteEntered passes typed input to the machine that runs lines.
-func (h *lineHost) noteEntered(data []byte) {
+// noteTypedInput passes typed input to the machine that runs lines.
+func (h *lineHost) noteTypedInput(data []byte) {
 	if h.isFollowed() {
 		h.machine.NoteTyped(data)
 	}
@@ -156,32 +156,32 @@ func (h *lineHost) busyWith() string {
 func (h *lineHost) typeLine(r *Run) error {
 	s := h.s
 	if l := s.cfg.Shell; l != nil && h.shell.State().Prompt > 0 && l.IsShadowed() {
-		_ = h.followAnother(&lineexec.Action{Program: filepath.Base(l.Argv[0]), Shadowed: true, Reason: lineexec.ShadowedReason})
-		return lineexec.ErrForeign
+		_ = h.followForeignShell(&lineexec.Action{Program: filepath.Base(l.Argv[0]), Shadowed: true, Reason: lineexec.ShadowedReason})
+		return lineexec.ErrForeignShell
 	}
 	if wait := h.pasteCheckDelay(r.Text); wait > 0 {
 		return &lineexec.RetryAfterError{After: wait}
 	}
 	data, err := h.typedLine(&r.Line)
 	if err == nil && len(r.Rules) > 0 {
-		_, err = s.addRules(r.Rules, &r.Call)
+		_, err = s.addRules(r.Rules, &r.LineRules)
 	}
 	if err != nil {
 		return err
 	}
-	r.Typed = time.Now()
+	r.TypedAt = time.Now()
 	r.prompt, _ = s.inputwait.machine.CursorLine()
-	r.Cleared = s.typing.text.Take(r.prompt)
-	s.typing.run.Add(1)
-	s.typing.line = 0
-	if h.wraps(r.Text) {
-		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
+	r.ClearedText = s.typing.lineText.Take(r.prompt)
+	s.typing.linesRun.Add(1)
+	s.typing.lineLength = 0
+	if h.needsWrap(r.Text) {
+		r.exec.MarkedLines = bytes.Count(data, []byte("\r"))
 	}
 	m := h.lineModes()
 	r.noEcho = m.Canonical && !m.Echo
 	h.noteTyped(data)
-	s.typing.by = cmp.Or(r.By, ByExec)
-	s.typing.markLine(r.ID)
+	s.typing.lineAuthor = cmp.Or(r.By, ByExec)
+	s.typing.noteLineMark(r.ID)
 	h.recordTyped(&r.Line) // before the line is typed, so that it is not typed again after a restart in between
 	_, err = s.typing.queue.AddNoted(context.Background(), data, s.typing.lineNote(r.ID))
 	return err
@@ -194,13 +194,13 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 	var b []byte
 	st, text := h.shell.State(), l.Text
 	if st.HasKeptLine { // Ctrl-U kills a line up to its start, or the end of the line before
-		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(h.last.Text, "\n"))...)
+		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(h.lastCommand.Text, "\n"))...)
 	}
 	if err := h.saveTextBefore(&st); err != nil {
 		s.log.Warn("output on the row of the prompt may be cleared", "session", s.cfg.ID, "err", err)
 	}
-	b = append(b, st.InputPrefix(h.shell.kind, l.Record)...)
-	if h.wraps(text) {
+	b = append(b, st.InputPrefix(h.shell.kind, l.RecordHistory)...)
+	if h.needsWrap(text) {
 		var err error
 		if text, err = h.wrapLine(text); err != nil {
 			return nil, err
@@ -208,7 +208,7 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 	}
 	m := s.engine.Modes()
 	switch {
-	case h.pastes():
+	case h.acceptsPastes():
 		b = input.AppendPaste(b, []byte(text), &m)
 	case strings.Contains(text, "\n"):
 		b = append(b, strings.ReplaceAll(text, "\n", "\r")...)
@@ -223,8 +223,8 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 // saveTextBefore writes the text that precedes the prompt on its row to a file, from which the shell prints it again
 // (shell.State.BeforeFile).
 func (h *lineHost) saveTextBefore(st *shell.State) error {
-	row, col := h.s.typing.editor.Start()
-	if col == 0 || h.shell.other != nil || h.s.engine.Modes().AltScreen {
+	row, col := h.s.typing.editor.PromptStart()
+	if col == 0 || h.shell.foreignShell != nil || h.s.engine.Modes().AltScreen {
 		return nil
 	}
 	var f vterm.Frame
@@ -256,19 +256,19 @@ func editorClears(f *vterm.Frame, row, col int) bool {
 	return size/f.Cols == f.Cursor.Row-row
 }
 
-// pastes reports whether the shell's editor accepts pastes. For a shell without paste support the mode is a leftover of
-// another program.
-func (h *lineHost) pastes() bool {
+// acceptsPastes reports whether the shell's editor accepts pastes. For a shell without paste support the mode is a
+// leftover of another program.
+func (h *lineHost) acceptsPastes() bool {
 	s := h.s
 	return s.engine.Modes().BracketedPaste && h.shell.kind.Spec().SupportsPaste
 }
 
-// wraps reports whether a text must be turned into one line by wrapLine.
-func (h *lineHost) wraps(text string) bool {
+// needsWrap reports whether a text must be turned into one line by wrapLine.
+func (h *lineHost) needsWrap(text string) bool {
 	if st := h.shell.State(); strings.Contains(text, "!") && st.ExpandsHistory(h.shell.kind) {
 		return true
 	}
-	if !h.pastes() {
+	if !h.acceptsPastes() {
 		return strings.ContainsAny(text, "\n\t")
 	}
 	return h.shell.kind.Spec().DropsTabs && strings.Contains(text, "\t")
@@ -290,7 +290,7 @@ const (
 func (h *lineHost) pasteCheckDelay(text string) time.Duration {
 	since := h.shell.State().Since
 	waited := time.Since(since)
-	if h.pastes() || !h.shell.kind.Spec().SupportsPaste || !h.wraps(text) || waited >= pasteWaitLong {
+	if h.acceptsPastes() || !h.shell.kind.Spec().SupportsPaste || !h.needsWrap(text) || waited >= pasteWaitLong {
 		return 0
 	}
 	p := h.Probe()
@@ -319,14 +319,14 @@ func (h *lineHost) wrapLine(text string) (string, error) {
 		return "", fmt.Errorf("%w: this shell takes one line at a time", ErrLine)
 	}
 	for part := range strings.SplitSeq(line, "\n") {
-		if len(part) > inputqueue.MaxLine && !h.pastes() {
+		if len(part) > inputqueue.MaxLine && !h.acceptsPastes() {
 			return "", fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, inputqueue.MaxLine)
 		}
 	}
 	if strings.Contains(line, "\t") && !h.lineModes().Canonical {
 		return "", fmt.Errorf("%w: this shell's editor would take its tabs for keys; put it into a file", ErrLine)
 	}
-	h.apply(shell.Event{Kind: shell.EventSentinel, At: s.off, Text: token})
+	h.applyEvent(shell.Event{Kind: shell.EventSentinel, At: s.offset, Text: token})
 	return line, nil
 }
 
@@ -349,14 +349,14 @@ func (h *lineHost) noteTyped(data []byte) {
 	s.typing.rememberTyped(data)
 	s.rules.onInput(data, false)
 	s.inputwait.noteInput()
-	s.typing.at = s.moment(s.off)
+	s.typing.lastInput = s.anchorAt(s.offset)
 }
 
 // recordTyped records a line in the tracker and in the journal, from which a restart restores it.
 func (h *lineHost) recordTyped(l *Line) {
 	s := h.s
-	h.apply(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
-	s.history.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
+	h.applyEvent(shell.Event{Kind: shell.EventTyped, At: s.offset, Text: l.Text})
+	s.history.recordCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
 	s.typing.dedup.RememberLine(l.ID)
 }
 
@@ -371,7 +371,7 @@ func (s *Session) WasLineTyped(ctx context.Context, id string) (typed bool, err 
 func (s *Session) WasInputTyped(ctx context.Context, id string) (typed bool, err error) {
 	err = s.do(ctx, func() {
 		var mark []byte
-		_, typed, mark = s.typing.dedup.Before(id)
+		_, typed, mark = s.typing.dedup.Lookup(id)
 		s.typing.noteID(mark)
 	})
 	return typed, err
@@ -381,9 +381,9 @@ func (s *Session) WasInputTyped(ctx context.Context, id string) (typed bool, err
 func (h *lineHost) advanceExec(c *shell.Change) {
 	s := h.s
 	if c.Kind == shell.ChangePrompt {
-		h.rememberShell()
+		h.recordShellImage()
 	}
-	if !s.muted {
+	if !s.publishMuted {
 		h.machine.HandleChange(c.Kind)
 	}
 }
@@ -392,12 +392,12 @@ func (h *lineHost) advanceExec(c *shell.Change) {
 func (h *lineHost) onExecTimer() {
 	h.timer = nil
 	if h.shell != nil {
-		h.machine.Due()
+		h.machine.OnTimer()
 	}
 }
 
-// DropIncomplete handles a line that was typed and has not started. A shell whose editor silently keeps incomplete lines (fish)
-// gets keys that drop the line.
+// DropIncomplete handles a line that was typed and has not started. A shell whose editor silently keeps incomplete lines
+// (fish) gets keys that drop the line.
 func (s *Session) DropIncomplete(ctx context.Context, r *Run) error {
 	return s.do(ctx, func() { s.lines.machine.DropIncomplete(&r.exec) })
 }
@@ -423,25 +423,26 @@ func (h *lineHost) outputStart(c *shell.Command, lines int) uint64 {
 	return at
 }
 
-// AfterEcho returns the offset at which the output of a running command starts, up to end: behind the echo of its line, for shells
-// that do not mark it.
-func (s *Session) AfterEcho(ctx context.Context, c Command, end uint64) uint64 {
+// OutputStart returns the offset at which the output of a running command starts, up to end: behind the echo of its
+// line, for shells that do not mark it.
+func (s *Session) OutputStart(ctx context.Context, c Command, end uint64) uint64 {
 	at := c.Start
 	_ = s.do(ctx, func() {
 		h := s.lines
 		if h.shell == nil || c.Quality != shell.Basic || h.shell.State().MaxQuality != shell.Basic {
 			return
 		}
-		if c.End = min(end, s.off); c.End > c.Start {
+		if c.End = min(end, s.offset); c.End > c.Start {
 			at = h.outputStart(&c.Command, h.echoedLines())
 		}
 	}) // an ended session has the offset of the command's record
 	return at
 }
 
-// echoedLines returns how many lines of echo precede the output of the current command, in a shell that does not mark it.
+// echoedLines returns how many lines of echo precede the output of the current command, in a shell that does not mark
+// it.
 func (h *lineHost) echoedLines() int {
-	if len(h.runs) > 0 && h.runs[0].exec.Step() == lineexec.Runs && (h.runs[0].exec.Wrapped > 0 || h.runs[0].noEcho) {
+	if len(h.runs) > 0 && h.runs[0].exec.Step() == lineexec.Running && (h.runs[0].exec.MarkedLines > 0 || h.runs[0].noEcho) {
 		return 0 // a mark shows that the line was wrapped; or the shell does not echo
 	}
 	return 1
@@ -453,12 +454,12 @@ func (h *lineHost) endRun(r *Run, err error) {
 	h.runs = slices.DeleteFunc(h.runs, func(x *Run) bool { return x == r })
 	s.endRules(r)
 	select {
-	case <-r.Begun:
+	case <-r.StartedC:
 	default: // it never started
-		close(r.Begun)
+		close(r.StartedC)
 	}
 	r.Err = err
-	close(r.Done)
+	close(r.DoneC)
 }
 
 // endRuns ends all runs with an error.
@@ -474,7 +475,7 @@ func (s *Session) Drop(ctx context.Context, r *Run) error {
 }
 
 // Interrupt starts to end a running line. It calls signal, unless the line has ended already and the signal would reach
-// another line. No line is typed before Interrupted is called.
+// another line. No line is typed before EndInterrupt is called.
 func (s *Session) Interrupt(ctx context.Context, r *Run, signal func()) (runs bool, err error) {
 	err = s.do(ctx, func() { runs = s.lines.machine.Interrupt(&r.exec, signal) })
 	return runs, err
@@ -488,7 +489,7 @@ func (s *Session) InterruptCommand(ctx context.Context, n uint64, signal func())
 		}
 		st := s.lines.shell.State()
 		if runs = st.Running != nil && !st.HasEnded && (n == 0 || st.Running.Number == n); runs {
-			s.lines.machine.HoldFor(signal)
+			s.lines.machine.InterruptUnsubmitted(signal)
 		}
 	})
 	return runs, err

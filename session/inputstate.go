@@ -20,35 +20,35 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// inputState holds the session's input and what is known of it. It belongs to the owner, except for the queue.
+// inputState holds the session's input and its state. It belongs to the owner, except for the queue.
 type inputState struct {
-	s       *Session
-	queue   *inputqueue.Queue
-	ahead   inputqueue.TypeAhead   // input that the program has not read
-	dedup   inputqueue.Dedup       // ids of typed input
-	ordered *inputqueue.Numbered   // nil: the ring has no record of input
-	replies inputqueue.Replies     // replies to queries on their way to the terminal
-	texts   echodetect.Texts       // recently typed text, to find its echo
-	editor  echodetect.Region      // of the shell's newest prompt
-	partial inputqueue.PartialLine // the user's unfinished line
-	by      string                 // actor of the newest line end: see Command.By
-	text    admit.LineText         // of the line typed since that line end
-	line    inputqueue.LineLength  // length of the line being typed
-	last    byte                   // last byte that was typed
-	run     atomic.Uint64          // lines typed by Exec; each clears a partial line before it
-	at      wait.Anchor            // output and screen when input was last typed
+	s          *Session
+	queue      *inputqueue.Queue
+	typeAhead  inputqueue.TypeAhead    // detects input that the program has not read
+	dedup      inputqueue.Dedup        // ids of typed input
+	sequencer  *inputqueue.Sequencer   // types numbered input; nil: the ring has no record of input
+	replies    inputqueue.Replies      // replies to queries on their way to the terminal
+	typedTexts echodetect.TypedTexts   // recently typed text, to find its echo
+	editor     echodetect.EditorRegion // of the shell's newest prompt
+	partial    inputqueue.PartialLine  // the user's unfinished line
+	lineAuthor string                  // actor of the newest line end: see Command.By
+	lineText   admit.LineText          // of the line typed since that line end
+	lineLength inputqueue.LineLength   // length of the line being typed
+	lastByte   byte                    // last byte that was typed
+	linesRun   atomic.Uint64           // lines typed by Exec; each clears a partial line before it
+	lastInput  wait.Anchor             // output and screen when input was last typed
 }
 
 // LinesRun returns how many lines Exec has typed. Each clears a partial line and ends.
-func (s *Session) LinesRun() uint64 { return s.typing.run.Load() }
+func (s *Session) LinesRun() uint64 { return s.typing.linesRun.Load() }
 
 // countLine counts data as part of a line, where the terminal may be in line mode.
 func (h *inputState) countLine(data []byte, echo respond.EchoState) {
 	if echo == respond.EchoApp {
-		h.line = 0
+		h.lineLength = 0
 		return
 	}
-	h.line.Type(data)
+	h.lineLength.Type(data)
 }
 
 // Echo implements admit.Terminal.
@@ -77,24 +77,24 @@ func (s *Session) editsLine() bool {
 func (h *inputState) rememberTyped(data []byte) {
 	s := h.s
 	if s.lines.shell != nil && s.lines.shell.Phase() == shell.PhasePrompt {
-		h.editor.NoteTyped(s.off)
+		h.editor.NoteTyped(s.offset)
 	}
-	lines := echodetect.Lines(data)
+	lines := echodetect.EchoLines(data)
 	if lines == nil {
 		return
 	}
 	var f vterm.Frame
 	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // no rows, only the cursor
-	h.texts.Add(echodetect.Text{At: s.off, Lines: lines, Row: s.topRow() + uint64(f.Cursor.Row), Col: f.Cursor.Col})
+	h.typedTexts.Add(echodetect.TypedText{At: s.offset, Lines: lines, Row: s.topRow() + uint64(f.Cursor.Row), Col: f.Cursor.Col})
 }
 
 // HasUnreadInput implements admit.Terminal.
 func (h *inputState) HasUnreadInput() bool {
 	s := h.s
-	if s.cfg.Device == nil || s.history.record.HasStreams() { // pipes show nothing
+	if s.cfg.Device == nil || s.history.recorder.HasStreams() { // pipes show nothing
 		return false
 	}
-	return h.ahead.Waits(h.queue, func() (n int) {
+	return h.typeAhead.MayBeUnread(h.queue, func() (n int) {
 		_ = s.cfg.Device.Control(func(fd int) (err error) {
 			n, err = sys.UnreadInput(fd)
 			return err
@@ -107,18 +107,18 @@ func (h *inputState) HasUnreadInput() bool {
 func (h *inputState) noteID(mark []byte) {
 	s := h.s
 	if len(mark) > 0 {
-		s.history.note(mark)
+		s.history.appendMark(mark)
 	}
 }
 
 // inputNote returns a function that records in the ring that input is being typed, or nil without an id.
-func (h *inputState) inputNote(id string, t Typed) func() {
+func (h *inputState) inputNote(id string, t TypeResult) func() {
 	return h.ringNote(id, inputqueue.InputNote(id, t))
 }
 
 // lineNote returns a function like inputNote's for a line with a journal mark.
 func (h *inputState) lineNote(id string) func() {
-	return h.ringNote(id, inputqueue.LineTyping(id, h.s.off))
+	return h.ringNote(id, inputqueue.LineTyping(id, h.s.offset))
 }
 
 // ringNote returns a function that records in the ring that input of a kind is being typed.
@@ -130,10 +130,10 @@ func (h *inputState) ringNote(id string, n ring.TypingNote) func() {
 	return func() { s.ring.SetTypingNote(n) }
 }
 
-// markLine records in the ring that a line's mark is about to be written.
-func (h *inputState) markLine(id string) {
+// noteLineMark records in the ring that a line's mark is about to be written.
+func (h *inputState) noteLineMark(id string) {
 	s := h.s
-	if note := h.ringNote(id, inputqueue.LineMarked(id, s.off)); note != nil {
+	if note := h.ringNote(id, inputqueue.LineMarked(id, s.offset)); note != nil {
 		note()
 	}
 }
@@ -147,24 +147,24 @@ func (h *inputState) loadUnfinishedInput() {
 	if t, ok := s.ring.TypingNote(); ok {
 		h.dedup.SetUnfinished(t)
 	}
-	h.ordered = inputqueue.NewNumbered(s.ring.Inputs())
+	h.sequencer = inputqueue.NewSequencer(s.ring.Inputs())
 }
 
-// inOrder returns the ordering handle of numbered input, or nil for other input. Input with a digest, and secrets, may
-// be typed in any order.
-func (h *inputState) inOrder(t *Typing) *inputqueue.InOrder {
-	if t.Of != 0 || t.Secret {
+// numberedInput returns the handle of numbered input, or nil for other input. Input with a digest, and secrets, may be
+// typed in any order.
+func (h *inputState) numberedInput(t *TypeRequest) *inputqueue.NumberedInput {
+	if t.Digest != 0 || t.Secret {
 		return nil
 	}
-	return h.ordered.Of(t.ID)
+	return h.sequencer.Input(t.ID)
 }
 
-// dedupFile, in a session's directory, has the ids of input that a replay from the checkpoint does not pass. It is
+// dedupFile, in a session's directory, has the ids of input that a replay from the checkpoint does not cover. It is
 // written before the checkpoint.
 const dedupFile = "inputs.json"
 
 // journalUnfinishedInput records the result of loadUnfinishedInput, once the journal is open.
-func (h *inputState) journalUnfinishedInput() { h.noteID(h.dedup.KeepUnfinished()) }
+func (h *inputState) journalUnfinishedInput() { h.noteID(h.dedup.AdoptUnfinished()) }
 
 // dedupState returns the ids to write with a checkpoint, or nil if none is new.
 func (h *inputState) dedupState() ([]byte, error) {
@@ -175,15 +175,15 @@ func (h *inputState) dedupState() ([]byte, error) {
 	return b, err
 }
 
-// resumeDedup reads dedupFile.
-func (h *inputState) resumeDedup() {
+// restoreDedup reads dedupFile.
+func (h *inputState) restoreDedup() {
 	s := h.s
 	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, dedupFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
 	if err == nil {
-		err = h.dedup.Resume(b)
+		err = h.dedup.Restore(b)
 	}
 	if err != nil {
 		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
@@ -204,7 +204,7 @@ func (h *inputState) emulate(p []byte) {
 		_, _ = s.engine.Write(p) // never fails
 		return
 	}
-	for parts, at := 0, s.off; len(p) > 0; parts++ {
+	for parts, at := 0, s.offset; len(p) > 0; parts++ {
 		n := len(p)
 		if i := bytes.Index(p[1:], markStart); i >= 0 && parts < maxParts {
 			n = i + 1
@@ -219,9 +219,9 @@ func (h *inputState) emulate(p []byte) {
 // data.
 func (h *inputState) typeReplies() {
 	s := h.s
-	h.replies.Add(s.off, s.engine.Replies(nil))
+	h.replies.Add(s.offset, s.engine.Replies(nil))
 	for _, r := range h.replies.Take() {
-		if s.history.record.HasStreams() || s.lines.shell != nil && s.lines.queryCommandEnded(r.At) {
+		if s.history.recorder.HasStreams() || s.lines.shell != nil && s.lines.queryCommandEnded(r.At) {
 			continue
 		}
 		h.queue.Reply(r.Data)
@@ -238,8 +238,8 @@ func (h *lineHost) queryCommandEnded(at uint64) bool {
 	switch {
 	case st.Running != nil && st.HasEnded:
 		return at <= st.Running.End
-	case st.Running == nil && h.last.Number > 0 && !h.last.Running:
-		return at <= h.last.End
+	case st.Running == nil && h.lastCommand.Number > 0 && !h.lastCommand.Running:
+		return at <= h.lastCommand.End
 	}
 	return false
 }

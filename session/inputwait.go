@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Needs is input that the program in the foreground waits for.
-type Needs struct {
+// InputNeed is input that the program in the foreground waits for.
+type InputNeed struct {
 	Kind       inputdetect.Kind // empty if the program waits for none
 	Confidence int              // percent
 	Reason     string
@@ -31,31 +31,32 @@ type Needs struct {
 // can block while a process has its memory locked, so the owner never waits for one. The result arrives as an
 // operation. It is dropped if anything was printed or typed since the probe started, as a new probe is scheduled then.
 type inputWait struct {
-	s            *Session
-	machine      *inputwait.Machine
-	timer        *time.Timer
-	alarm        *idlepoll.Alarm  // replaces timer while the finding is stable and no wait needs it sooner; may be nil
-	at           time.Time        // when the timer fires; zero: not set
-	due          atomic.Bool      // the timer has fired
-	probeRunning bool             // a probe is running
-	probeAgain   bool             // a probe was due while probeRunning
-	generation   uint64           // counts output and input, which invalidate running probes
-	current      *inputwait.Probe // the result that is being evaluated
-	pending      *pendingPrompt   // nil: all changes are published
-	place        cursorPlace      // cursor position of the prompt in the status
-	resumed      bool             // the status is from the previous owner, and no probe was conclusive yet
-	lastInputs   verdictInputs    // at the last full probe
-	journaled    Needs            // the newest Needs of the journal
+	s                 *Session
+	machine           *inputwait.Machine
+	timer             *time.Timer
+	alarm             *idlepoll.Alarm  // replaces timer while the finding is stable and no wait needs it sooner; may be nil
+	dueAt             time.Time        // when the timer fires; zero: not set
+	due               atomic.Bool      // the timer has fired
+	probeRunning      bool             // a probe is running
+	probeAgain        bool             // a probe was due while probeRunning
+	generation        uint64           // counts output and input, which invalidate running probes
+	currentProbe      *inputwait.Probe // the result that is being evaluated
+	pending           *pendingPrompt   // nil: all changes are published
+	promptPlace       cursorPlace      // cursor position of the prompt in the status
+	isInherited       bool             // the status is from the previous owner, and no probe was conclusive yet
+	lastVerdictInputs verdictInputs    // at the last full probe
+	journaled         InputNeed        // the newest InputNeed in the journal
 
 	probing sync.Mutex // guards prober
 	prober  inputdetect.Prober
 }
 
+// newInputWait returns the host of a machine that has not probed yet.
 func newInputWait(s *Session) *inputWait {
 	h := &inputWait{s: s}
 	h.machine = inputwait.New(h)
-	if s.cfg.Pace != nil {
-		h.alarm = s.cfg.Pace.Alarm(h.onTimer)
+	if s.cfg.Poller != nil {
+		h.alarm = s.cfg.Poller.Alarm(h.onTimer)
 	}
 	return h
 }
@@ -63,26 +64,26 @@ func newInputWait(s *Session) *inputWait {
 // isDue reports once that a probe is due. If the timer fired before it was reset, isDue sets it again. Otherwise no
 // probe would follow if the wall clock had been set back.
 func (h *inputWait) isDue() bool {
-	if !h.due.Load() || !h.due.CompareAndSwap(true, false) || h.at.IsZero() {
+	if !h.due.Load() || !h.due.CompareAndSwap(true, false) || h.dueAt.IsZero() {
 		return false
 	}
-	if time.Now().Before(h.at) {
-		h.scheduleProbe(h.at)
+	if time.Now().Before(h.dueAt) {
+		h.scheduleProbe(h.dueAt)
 		return false
 	}
-	h.at = time.Time{}
+	h.dueAt = time.Time{}
 	return true
 }
 
 // hasWorkBefore reports whether a probe will be due within d. A probe of an unchanged program is cheap and does not
 // count.
 func (h *inputWait) hasWorkBefore(d time.Duration) bool {
-	return h.probeRunning || h.due.Load() || !h.at.IsZero() && !h.machine.IsUnchanged() && time.Until(h.at) < d
+	return h.probeRunning || h.due.Load() || !h.dueAt.IsZero() && !h.machine.IsUnchanged() && time.Until(h.dueAt) < d
 }
 
 // rescheduleProbe sets the timer after output or input.
 func (h *inputWait) rescheduleProbe(at time.Time) {
-	h.resumed = false
+	h.isInherited = false
 	h.generation++
 	h.scheduleProbe(at)
 }
@@ -90,7 +91,7 @@ func (h *inputWait) rescheduleProbe(at time.Time) {
 // scheduleProbe sets the timer.
 func (h *inputWait) scheduleProbe(at time.Time) {
 	d := max(0, time.Until(at))
-	h.at = at
+	h.dueAt = at
 	h.due.Store(false)
 	if h.alarm != nil {
 		h.alarm.Stop()
@@ -121,11 +122,11 @@ func (h *inputWait) onTimer() {
 // probeIfUnchanged handles a due probe if the program has not run since the last one. It returns false if the owner
 // must probe.
 func (h *inputWait) probeIfUnchanged() bool {
-	if h.s.inputwait != h || h.at.IsZero() || time.Now().Before(h.at) || !h.machine.NeedsProbe() || !h.unchangedSinceProbe() {
+	if h.s.inputwait != h || h.dueAt.IsZero() || time.Now().Before(h.dueAt) || !h.machine.NeedsProbe() || !h.unchangedSinceProbe() {
 		return false
 	}
 	h.due.Store(false)
-	h.at = time.Time{}
+	h.dueAt = time.Time{}
 	h.handleFinding(h.machine.ReuseLastProbe())
 	return true
 }
@@ -133,7 +134,7 @@ func (h *inputWait) probeIfUnchanged() bool {
 // unchangedSinceProbe reports whether the program printed nothing and none of its processes ran since a probe that
 // found all of them asleep or waiting. It never blocks, and is cheap enough for thousands of idle programs.
 func (h *inputWait) unchangedSinceProbe() (still bool) {
-	if !h.machine.IsUnchanged() || h.hasUnprobedOutput() || h.lastInputs != h.verdictInputs() || !h.probing.TryLock() {
+	if !h.machine.IsUnchanged() || h.hasUnprobedOutput() || h.lastVerdictInputs != h.verdictInputs() || !h.probing.TryLock() {
 		return false
 	}
 	defer h.probing.Unlock()
@@ -153,7 +154,7 @@ type verdictInputs struct {
 // verdictInputs returns the current inputs.
 func (h *inputWait) verdictInputs() verdictInputs {
 	st := h.s.Status()
-	return verdictInputs{st.Cols, st.Rows, h.s.cfg.Known.Set()}
+	return verdictInputs{st.Cols, st.Rows, h.s.cfg.Vault.Set()}
 }
 
 // View implements inputwait.Host.
@@ -161,14 +162,14 @@ func (h *inputWait) View() inputwait.View {
 	s := h.s
 	st := s.Status()
 	v := inputwait.View{
-		Now: time.Now(), Live: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: s.Leader(),
-		Offset: s.off, LastOutput: st.LastOutput, Alt: st.Alt, Modes: s.engine.Modes(),
+		Now: time.Now(), CanProbe: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: s.Leader(),
+		Offset: s.offset, LastOutput: st.LastOutput, Alt: st.Alt, Modes: s.engine.Modes(),
 		Followed: s.lines.isFollowed(), Phase: st.Shell.Phase,
 	}
 	if v.Followed {
 		v.Shell = s.lines.shell.State()
 		l := s.lines.machine.Current()
-		v.Waits = l != nil && !l.IsAsking()
+		v.RunsLine = l != nil && !l.IsReadingInput()
 		r := v.Shell.Running
 		v.ReadsBriefly = s.lines.shell.kind.Spec().HidesBriefReads && r != nil && shell.HasBriefRead(r.Text)
 	}
@@ -177,23 +178,23 @@ func (h *inputWait) View() inputwait.View {
 
 // Probe implements inputwait.Host.
 func (h *inputWait) Probe() inputwait.Probe {
-	if h.current == nil {
+	if h.currentProbe == nil {
 		return h.probeNow()
 	}
-	p := *h.current
-	p.Pending = p.Pending || h.hasUnprobedOutput()
+	p := *h.currentProbe
+	p.OutputPending = p.OutputPending || h.hasUnprobedOutput()
 	return p
 }
 
 // probeNow works like readKernel for callers that cannot wait.
 func (h *inputWait) probeNow() (p inputwait.Probe) {
 	h.readKernel(&p)
-	p.Pending = p.Pending || h.hasUnprobedOutput()
+	p.OutputPending = p.OutputPending || h.hasUnprobedOutput()
 	return p
 }
 
 // hasUnprobedOutput reports whether the ring has output that the owner has not handled.
-func (h *inputWait) hasUnprobedOutput() bool { return h.s.ring.Head() != h.s.off }
+func (h *inputWait) hasUnprobedOutput() bool { return h.s.ring.Head() != h.s.offset }
 
 // readKernel fills p, on any goroutine. It sets p.Failed if another probe is running.
 func (h *inputWait) readKernel(p *inputwait.Probe) {
@@ -211,7 +212,7 @@ func (h *inputWait) readKernel(p *inputwait.Probe) {
 			t.Leader, t.NoEcho = s.leader.find(&t, s.Status().PID), p.Modes != nil && !p.Modes.Echo
 			p.Result = h.prober.Probe(t)
 		}
-		p.Pending = sys.OutputPending(fd)
+		p.OutputPending = sys.OutputPending(fd)
 		return err
 	})
 	p.Failed = err != nil
@@ -221,22 +222,22 @@ func (h *inputWait) readKernel(p *inputwait.Probe) {
 // Screen implements inputwait.Host.
 func (h *inputWait) Screen() inputwait.Screen {
 	s := h.s
-	sc := inputwait.Screen{History: s.engine.Recent(inputwait.NearHistory), Typed: s.typing.texts, Editor: &s.typing.editor, Half: s.typing.text.Text()}
+	sc := inputwait.Screen{History: s.engine.Recent(inputwait.ContextHistory), Typed: s.typing.typedTexts, Editor: &s.typing.editor, PartialLine: s.typing.lineText.Text()}
 	s.engine.Frame(&sc.Frame, vterm.Query{})
 	return sc
 }
 
 // RedactLine implements inputwait.Host.
-func (h *inputWait) RedactLine(line string) string { return h.s.cfg.Known.Set().Text(line) }
+func (h *inputWait) RedactLine(line string) string { return h.s.cfg.Vault.Set().Text(line) }
 
 // onOutput schedules a probe after output.
 func (h *inputWait) onOutput(now time.Time) {
-	h.leaveRow()
+	h.publishIfRowLeft()
 	if h.pending != nil { // on the row of the prompt
-		h.rescheduleProbe(h.machine.Echo(now))
+		h.rescheduleProbe(h.machine.NoteEcho(now))
 		return
 	}
-	h.rescheduleProbe(h.machine.Output(now))
+	h.rescheduleProbe(h.machine.NoteOutput(now))
 }
 
 // noteInput assumes that the input answers any prompt.
@@ -248,10 +249,10 @@ func (h *inputWait) noteInput() {
 // invalidateProbes drops running probes, as input is about to be typed. It returns the time for scheduleProbe, which
 // the caller sets later: to set a timer can wake another thread, and a key must not wait for that.
 func (h *inputWait) invalidateProbes() (at time.Time) {
-	h.resumed = false
+	h.isInherited = false
 	h.s.typing.replies.Unread = false
 	h.generation++
-	return h.machine.OnInput()
+	return h.machine.NoteInput()
 }
 
 // clearPrompt clears the prompt in the status, as data may be its answer. For keys of a user within a line the change is
@@ -264,7 +265,7 @@ func (h *inputWait) clearPrompt(data []byte, person bool) {
 	s := h.s
 	h.publishCleared()
 	if s.Status().Needs.Kind != inputdetect.None {
-		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
+		s.update(ChangeInput, func(st *Status) { st.Needs = InputNeed{} })
 	}
 	h.setGuessedPrompt(false)
 }
@@ -277,14 +278,14 @@ func (h *inputWait) setGuessedPrompt(is bool) {
 	}
 	v := h.statusWithoutPrompt()
 	if is {
-		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.lines.otherProgram(), Reason: s.lines.untrackedReason()}
+		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.lines.foreignProgram(), Reason: s.lines.untrackedReason()}
 	}
 	s.update(ChangeShell, func(st *Status) { st.Shell = v })
 }
 
 // statusWithoutPrompt returns the shell status of a program without shell integration that is not at a prompt.
 func (h *inputWait) statusWithoutPrompt() (v ShellStatus) {
-	if other := h.s.lines.otherProgram(); other != "" {
+	if other := h.s.lines.foreignProgram(); other != "" {
 		v = ShellStatus{Phase: shell.PhaseRunning, Quality: shell.None, Since: time.Now(), Program: other, Reason: h.s.lines.untrackedReason()}
 	}
 	return v
@@ -345,8 +346,8 @@ func (h *inputWait) handleProbe(p *inputwait.Probe, since uint64) {
 		}
 		return
 	}
-	h.current = p
-	defer func() { h.current = nil }()
+	h.currentProbe = p
+	defer func() { h.currentProbe = nil }()
 	h.evaluate()
 }
 
@@ -354,13 +355,13 @@ func (h *inputWait) handleProbe(p *inputwait.Probe, since uint64) {
 func (h *inputWait) evaluate() {
 	s := h.s
 	m := h.machine
-	h.lastInputs = h.verdictInputs()
-	f, ok := m.Look()
+	h.lastVerdictInputs = h.verdictInputs()
+	f, ok := m.Probe()
 	switch {
 	case !ok:
 	case f.AtPrompt:
 		h.publishCleared()
-		h.setNeeds(inputdetect.Verdict{})
+		h.setInputNeed(inputdetect.Verdict{})
 		s.lines.machine.CheckDrawnPrompt() // later output or input starts a new screen
 	default:
 		h.handleFinding(f)
@@ -371,20 +372,20 @@ func (h *inputWait) evaluate() {
 func (h *inputWait) handleFinding(f inputwait.Finding) {
 	s := h.s
 	h.publishFinding(&f)
-	if s.lines.isFollowed() && f.Later {
+	if s.lines.isFollowed() && f.FollowUp {
 		s.lines.machine.CheckForeignShell()
 	}
 	now := time.Now()
 	awaited := s.waits.set.AwaitsInput(s.lines.isFollowed())
-	at := h.machine.Next(now, f.Doubt, awaited)
+	at := h.machine.Next(now, f.Unconfirmed, awaited)
 	if h.machine.IsUnchanged() {
 		if f.Verdict.Kind != inputdetect.None && !awaited {
 			at = h.machine.AtStablePrompt(now, at)
 		}
-		at = inputwait.Together(now, at)
+		at = inputwait.CommonTime(now, at)
 		if h.alarm != nil && !awaited && s.onlyProbeTimerPending() {
 			h.stopTimer()
-			h.at = at
+			h.dueAt = at
 			h.due.Store(false)
 			h.alarm.Set(at)
 			return
@@ -396,16 +397,16 @@ func (h *inputWait) handleFinding(f inputwait.Finding) {
 // publishFinding puts a finding into the status. A doubtful finding (a read without a prompt text) must last before it
 // counts; until that time the status stays. The same applies to the status of a previous owner.
 func (h *inputWait) publishFinding(f *inputwait.Finding) {
-	if h.resumed = h.resumed && f.Doubt; h.resumed || h.promptUndecided(f) {
+	if h.isInherited = h.isInherited && f.Unconfirmed; h.isInherited || h.promptUndecided(f) {
 		return
 	}
 	h.setGuessedPrompt(f.Verdict.Kind == inputdetect.Prompt)
-	h.setNeeds(f.Verdict)
+	h.setInputNeed(f.Verdict)
 }
 
-// setNeeds puts a verdict into the status. The prompt of a nested shell is no question, but waits for a user: it has a
-// separate kind.
-func (h *inputWait) setNeeds(v inputdetect.Verdict) {
+// setInputNeed puts a verdict into the status. The prompt of a nested shell is no question, but waits for a user: it has
+// a separate kind.
+func (h *inputWait) setInputNeed(v inputdetect.Verdict) {
 	s := h.s
 	if nested := v.Kind == inputdetect.Prompt && s.lines.isFollowed(); !v.NeedsInput && !nested {
 		v = inputdetect.Verdict{}
@@ -414,33 +415,33 @@ func (h *inputWait) setNeeds(v inputdetect.Verdict) {
 	if v.Kind == was.Kind && !v.NeedsInput {
 		return
 	}
-	before := h.place
-	h.place = h.cursorPlace()
-	if v.Kind == was.Kind && v.IsREPL == was.Repl && v.IsPasswordBox == was.Box && !h.place.isOtherPrompt(before, inputdetect.PromptText(was.Reason), inputdetect.PromptText(v.Reason)) {
+	before := h.promptPlace
+	h.promptPlace = h.cursorPlace()
+	if v.Kind == was.Kind && v.IsREPL == was.Repl && v.IsPasswordBox == was.Box && !h.promptPlace.isOtherPrompt(before, inputdetect.PromptText(was.Reason), inputdetect.PromptText(v.Reason)) {
 		return
 	}
-	n := newNeeds(v)
-	s.history.noteNeeds(n)
-	s.cfg.Pace.NoteActivity()
+	n := newInputNeed(v)
+	s.history.recordInputNeed(n)
+	s.cfg.Poller.NoteActivity()
 	s.update(ChangeInput, func(st *Status) { st.Needs = n })
 }
 
-// resume restores the previous owner's finding until a probe finds otherwise.
-func (h *inputWait) resume() {
+// restore restores the previous owner's finding until a probe finds otherwise.
+func (h *inputWait) restore() {
 	s, n := h.s, h.journaled
-	h.journaled = Needs{}
+	h.journaled = InputNeed{}
 	if n.Kind != inputdetect.None && !h.hasUnprobedOutput() {
 		h.setGuessedPrompt(n.Kind == inputdetect.Prompt)
 		s.update(ChangeInput, func(st *Status) { st.Needs = n })
-		h.place, h.resumed = h.cursorPlace(), true
+		h.promptPlace, h.isInherited = h.cursorPlace(), true
 	}
 	h.scheduleProbe(h.machine.Resume(time.Now(), s.silentSince()))
 }
 
-// newNeeds returns the status for a verdict, as of now.
-func newNeeds(v inputdetect.Verdict) (n Needs) {
+// newInputNeed returns the status for a verdict, as of now.
+func newInputNeed(v inputdetect.Verdict) (n InputNeed) {
 	if v.Kind != inputdetect.None {
-		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.IsREPL, Box: v.IsPasswordBox, Since: time.Now()}
+		n = InputNeed{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.IsREPL, Box: v.IsPasswordBox, Since: time.Now()}
 	}
 	return n
 }

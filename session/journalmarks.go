@@ -8,59 +8,59 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// typedMark is what a mark of PhaseTyping holds: a line given to the shell.
+// typedMark is the content of a mark of PhaseTyping: a line submitted to the shell.
 type typedMark struct {
 	Text string `json:"text"`
 	ID   string `json:"id,omitempty"`
 }
 
-// markNeeds is the kind of marks that hold a Needs: the input that the program waits for, from that offset on.
-const markNeeds journal.MarkKind = 0x21
+// markInputNeed is the kind of marks that hold an InputNeed: the input that the program waits for, from that offset on.
+const markInputNeed journal.MarkKind = 0x21
 
-// noteNeeds records the input that the program waits for. If the daemon dies, the next owner starts with it until its
-// own first probe.
-func (h *historyHost) noteNeeds(n Needs) {
+// recordInputNeed records the input that the program waits for. If the daemon dies, the next owner starts with it until
+// its own first probe.
+func (h *historyHost) recordInputNeed(n InputNeed) {
 	if b, err := json.Marshal(n); err == nil && len(b) <= journal.MaxPayload/2 {
-		h.note(append([]byte{byte(markNeeds)}, b...))
+		h.appendMark(append([]byte{byte(markInputNeed)}, b...))
 	}
 }
 
-// note appends a mark to the journal. A failing journal reports itself.
-func (h *historyHost) note(mark []byte) {
+// appendMark appends a mark to the journal. A failing journal reports itself.
+func (h *historyHost) appendMark(mark []byte) {
 	s := h.s
-	if s.muted {
+	if s.publishMuted {
 		return
 	}
-	if err := h.record.Mark(mark); err != nil {
+	if err := h.recorder.AppendMark(mark); err != nil {
 		h.onJournalError(err)
 	}
 }
 
-// noteInput records that input was typed, but not its content.
-func (h *historyHost) noteInput(kind journal.InputKind, n int) {
-	h.note(journal.Input{Kind: kind, Bytes: n}.AppendTo(nil))
+// recordInput records that input was typed, but not its content.
+func (h *historyHost) recordInput(kind journal.InputKind, n int) {
+	h.appendMark(journal.Input{Kind: kind, Bytes: n}.AppendTo(nil))
 }
 
-// noteCommand records what is known of a command.
-func (h *historyHost) noteCommand(p journal.Phase, v any) {
+// recordCommand records a command's start or end.
+func (h *historyHost) recordCommand(p journal.Phase, v any) {
 	b, err := json.Marshal(v)
 	if err != nil || len(b) > journal.MaxPayload/2 {
 		return // its text is in the output anyway
 	}
-	h.note(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
+	h.appendMark(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
 }
 
 // replayMark restores the state of a mark after a restart: waits start at the newest input, for example.
 func (s *Session) replayMark(rec *journal.Record) {
 	switch journal.MarkKindOf(rec.Data) {
 	case journal.MarkInput:
-		s.typing.at = s.moment(rec.Offset)
-		s.inputwait.journaled = Needs{}
+		s.typing.lastInput = s.anchorAt(rec.Offset)
+		s.inputwait.journaled = InputNeed{}
 	case journal.MarkCommand:
 		s.replayCommand(rec)
-		s.inputwait.journaled = Needs{}
-	case markNeeds:
-		s.inputwait.journaled = Needs{}
+		s.inputwait.journaled = InputNeed{}
+	case markInputNeed:
+		s.inputwait.journaled = InputNeed{}
 		_ = json.Unmarshal(rec.Data[1:], &s.inputwait.journaled) // if it is unreadable, nothing is known until a probe
 	case inputqueue.MarkID:
 		s.typing.dedup.Replay(rec.Data, rec.Offset)
@@ -74,10 +74,10 @@ func (s *Session) replayCommand(rec *journal.Record) {
 	}
 	c, err := journal.DecodeCommand(rec.Data)
 	var typed typedMark
-	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.typing.dedup.NeverTyped(typed.ID) {
+	if err != nil || c.Phase != journal.PhaseTyping || json.Unmarshal(c.JSON, &typed) != nil || s.typing.dedup.WasNeverTyped(typed.ID) {
 		return
 	}
-	s.typing.at, s.typing.by = s.moment(rec.Offset), ByExec
-	s.lines.apply(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
+	s.typing.lastInput, s.typing.lineAuthor = s.anchorAt(rec.Offset), ByExec
+	s.lines.applyEvent(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
 	s.typing.dedup.RememberLine(typed.ID)
 }

@@ -10,13 +10,13 @@ import (
 // leader is the foreground process of the session's own program. That is the process that was started, or, in a sandbox
 // with its own process namespace, the program that this process runs.
 type leader struct {
-	inner    atomic.Int64 // process of the session's own program; 0: the process that was started
-	rejected atomic.Int64 // a process that was found not to be the leader
+	innerPID    atomic.Int64 // process of the session's own program; 0: the process that was started
+	rejectedPID atomic.Int64 // a process that was found not to be the leader
 }
 
 // Leader returns the process of the session's own program.
 func (s *Session) Leader() int {
-	if pid := s.leader.inner.Load(); pid > 0 {
+	if pid := s.leader.innerPID.Load(); pid > 0 {
 		return int(pid)
 	}
 	return s.Status().PID
@@ -25,19 +25,19 @@ func (s *Session) Leader() int {
 // find returns the leader. If the started process is a sandbox's helper, the terminal's session leader is its
 // grandchild.
 func (l *leader) find(t *inputdetect.Target, started int) int {
-	if t.Leader <= 0 || t.Leader == started || t.Leader == int(l.rejected.Load()) {
+	if t.Leader <= 0 || t.Leader == started || t.Leader == int(l.rejectedPID.Load()) {
 		return started
 	}
-	if t.Leader == int(l.inner.Load()) {
+	if t.Leader == int(l.innerPID.Load()) {
 		return t.Leader
 	}
 	if st, err := sys.ReadStat(t.Leader); err == nil {
 		if above, err := sys.ReadStat(st.Parent); err == nil && above.Parent == started {
-			l.inner.Store(int64(t.Leader))
+			l.innerPID.Store(int64(t.Leader))
 			return t.Leader
 		}
 	}
-	l.rejected.Store(int64(t.Leader))
+	l.rejectedPID.Store(int64(t.Leader))
 	return started
 }
 

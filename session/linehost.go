@@ -25,15 +25,16 @@ type lineHost struct {
 	runs    []*Run           // lines to run, oldest first; the first one may be running
 	timer   <-chan time.Time // fires when the machine requested a wake-up (ActWake)
 	// separate from inputWait's, so that unchanged-since checks do not mix; nil: not used yet
-	prober *inputdetect.Prober
-	argv   string // arguments of the shell's process at its start
-	image  string // of that process, see sys.Image
-	// prepared is set once a shell that replaced the first one has got the integration.
-	prepared  bool
-	last      Command   // newest command of the shell, running or ended
-	readSince time.Time // when the editor last started to read, for pastes
+	prober     *inputdetect.Prober
+	shellArgv  string // arguments of the shell's process at its start
+	shellImage string // executable of that process, see sys.Image
+	// hasPreparedShell is set once a shell that replaced the first one has got the integration.
+	hasPreparedShell bool
+	lastCommand      Command   // newest command of the shell, running or ended
+	readSince        time.Time // when the editor last started to read, for pastes
 }
 
+// newLineHost returns the host of a session's lines, with the tracking of its shell.
 func newLineHost(s *Session) *lineHost {
 	h := &lineHost{s: s}
 	if s.cfg.Shell != nil {
@@ -47,7 +48,7 @@ func newLineHost(s *Session) *lineHost {
 func (h *lineHost) View() lineexec.View {
 	s := h.s
 	return lineexec.View{
-		Now: time.Now(), LastOutput: s.Status().LastOutput, Offset: s.off,
+		Now: time.Now(), LastOutput: s.Status().LastOutput, Offset: s.offset,
 		Kind: h.shell.kind, State: h.shell.State(),
 	}
 }
@@ -66,18 +67,18 @@ func (h *lineHost) Do(a lineexec.Action) error {
 		h.discardReplies()
 	case lineexec.ActSane:
 		h.saneTerminal()
-	case lineexec.ActBegun:
+	case lineexec.ActStarted:
 		r := h.runOf(a.Line)
-		r.Started = h.last
-		close(r.Begun)
-	case lineexec.ActOver:
+		r.StartCommand = h.lastCommand
+		close(r.StartedC)
+	case lineexec.ActEnded:
 		h.recordEnd(&a)
-	case lineexec.ActReads, lineexec.ActLost:
-		h.assumePrompt(&a)
+	case lineexec.ActAtPrompt, lineexec.ActMarksLost:
+		h.assumeAtPrompt(&a)
 	case lineexec.ActRepair:
 		return h.repairMarks(h.runOf(a.Line))
 	case lineexec.ActFollow:
-		return h.followAnother(&a)
+		return h.followForeignShell(&a)
 	}
 	return nil
 }
@@ -100,50 +101,51 @@ func (h *lineHost) recordEnd(a *lineexec.Action) {
 		return
 	}
 	now := time.Now()
-	switch first := &r.Started; {
+	switch first := &r.StartCommand; {
 	case a.Err != nil:
-	case a.Nothing:
+	case a.NoCommand:
 		zero := 0
 		r.Command = Command{Command: shell.Command{
-			Text: r.Text, TextSource: shell.TextTyped, Start: s.off, End: s.off, Began: now, Ended: now,
+			Text: r.Text, TextSource: shell.TextTyped, Start: s.offset, End: s.offset, Began: now, Ended: now,
 			Exit: &zero, CwdBefore: s.Status().Cwd, CwdAfter: s.Status().Cwd, Quality: shell.Basic,
 		}}
-	case h.last.Running || h.last.Number < first.Number: // the command continues in another shell
+	case h.lastCommand.Running || h.lastCommand.Number < first.Number: // the command continues in another shell
 		r.Command = *first
-		r.Command.Running, r.Command.Ended, r.Command.End, r.Command.Quality = false, now, s.off, shell.None
+		r.Command.Running, r.Command.Ended, r.Command.End, r.Command.Quality = false, now, s.offset, shell.None
 		r.Command.CwdAfter = s.Status().Cwd
 	default:
-		r.Command = h.last
+		r.Command = h.lastCommand
 	}
-	if a.Err == nil && r.lostAt > 0 {
-		r.Command.End = h.beforePrompt(r, r.Command.Start, min(r.Command.End, r.lostAt))
+	if a.Err == nil && r.marksLostAt > 0 {
+		r.Command.End = h.outputEndBeforePrompt(r, r.Command.Start, min(r.Command.End, r.marksLostAt))
 	}
 	if a.Err == nil && r.Command.Exit == nil {
-		r.Command.Note = r.note
+		r.Command.Note = r.statusNote
 	}
-	if errors.Is(a.Err, lineexec.ErrForeign) {
+	if errors.Is(a.Err, lineexec.ErrForeignShell) {
 		a.Err = ErrNoShell
 	}
 	h.endRun(r, a.Err)
 }
 
-// assumePrompt treats the shell as at its prompt, as the kernel reports, although its marks are missing.
-func (h *lineHost) assumePrompt(a *lineexec.Action) {
+// assumeAtPrompt treats the shell as at its prompt, as the kernel reports, although its marks are missing.
+func (h *lineHost) assumeAtPrompt(a *lineexec.Action) {
 	s := h.s
-	if r := h.current(); r != nil {
-		r.note = a.Reason
+	if r := h.currentRun(); r != nil {
+		r.statusNote = a.Reason
 	}
 	st := h.shell.State()
-	lost := a.Kind == lineexec.ActReads && a.AtPrompt && !st.IsDrawingPrompt && (st.PossibleEnd == nil || st.PossibleEnd.LatePrompt == nil)
-	if r := h.current(); r != nil && lost && r.lostAt == 0 {
-		r.lostAt = s.off
+	lost := a.Kind == lineexec.ActAtPrompt && a.AtPrompt && !st.IsDrawingPrompt && (st.PossibleEnd == nil || st.PossibleEnd.LatePrompt == nil)
+	if r := h.currentRun(); r != nil && lost && r.marksLostAt == 0 {
+		r.marksLostAt = s.offset
 	}
-	h.apply(shell.Event{Kind: shell.EventShellReads, At: s.off})
+	h.applyEvent(shell.Event{Kind: shell.EventShellReads, At: s.offset})
 	if lost && h.repairMarks(nil) == nil {
 		h.machine.HoldForRepair()
 	}
 }
 
+// errNoRepair is returned for a shell without a line that restores its marks.
 var errNoRepair = errors.New("no repair line for the marks of this shell")
 
 // repairMarks types a line that restores the shell's marks. The line keeps the exit status of the line before it, which
@@ -155,7 +157,7 @@ func (h *lineHost) repairMarks(r *Run) error {
 		return errNoRepair
 	}
 	if r != nil {
-		r.lostAt = s.off
+		r.marksLostAt = s.offset
 	}
 	s.log.Info("shell marks missing; restoring them", "session", s.cfg.ID)
 	st := h.shell.State()
@@ -165,9 +167,9 @@ func (h *lineHost) repairMarks(r *Run) error {
 	return err
 }
 
-// beforePrompt returns the offset at which the output of a line ended, if a prompt follows instead of a mark. The
-// prompt is recognized if it equals the one that the line was typed at.
-func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
+// outputEndBeforePrompt returns the offset at which the output of a line ended, if a prompt follows instead of a mark.
+// The prompt is recognized if it equals the one that the line was typed at.
+func (h *lineHost) outputEndBeforePrompt(r *Run, start, end uint64) uint64 {
 	s := h.s
 	if end <= start {
 		return start
@@ -190,14 +192,14 @@ func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
 	return end
 }
 
-// editorShows reports whether the shell's editor shows the text of a mark that is a guess: the newest
-// entry of the history. If not, the history did not record the line that runs.
-func (h *lineHost) editorShows(e *shell.Event) bool {
+// isShownByEditor reports whether the shell's editor shows the text of a mark that is a guess: the newest entry of the
+// history. If not, the history did not record the line that runs.
+func (h *lineHost) isShownByEditor(e *shell.Event) bool {
 	from, end := h.shell.State().InputAt, e.At-min(e.Mark.Length, e.At)
 	if from == 0 || end <= from {
 		return false
 	}
-	o, err := h.s.Output(from, make([]byte, min(end-from, maxShown)))
+	o, err := h.s.Output(from, make([]byte, min(end-from, maxEditorOutput)))
 	if err != nil || o.Next != end {
 		return false
 	}
@@ -210,55 +212,56 @@ func (h *lineHost) editorShows(e *shell.Event) bool {
 	return squeeze(string(shown)) == squeeze(e.Mark.Text)
 }
 
-// maxShown bounds the output of an editor that is compared with a text, in bytes.
-const maxShown = 64 << 10
+// maxEditorOutput bounds the output of an editor that is compared with a text, in bytes.
+const maxEditorOutput = 64 << 10
 
-// current returns the run at the head of the queue, or nil.
-func (h *lineHost) current() *Run {
+// currentRun returns the run at the head of the queue, or nil.
+func (h *lineHost) currentRun() *Run {
 	if l := h.machine.Current(); l != nil {
 		return h.runOf(l)
 	}
 	return nil
 }
 
-// otherShell is a shell that took over the terminal from the one that is followed.
-type otherShell struct {
+// foreignShell is a shell that took over the terminal from the one that is followed.
+type foreignShell struct {
 	Program string `json:"program"`
 	// it replaced the shell; otherwise the shell started it and waits for it
 	Replaced bool `json:"replaced,omitempty"`
-	// it is the followed shell itself, whose marks will not come
+	// why its commands are not followed: the followed shell itself, whose marks will not come
 	Reason string `json:"reason,omitempty"`
 }
 
-var errForeign = errors.New("commands not followed")
+// errNotFollowed is returned for a foreign shell whose commands cannot be followed.
+var errNotFollowed = errors.New("commands not followed")
 
-// followAnother records that another shell reads the terminal. A shell that replaced the session's own gets the
+// followForeignShell records that another shell reads the terminal. A shell that replaced the session's own gets the
 // integration, if supported.
-func (h *lineHost) followAnother(a *lineexec.Action) error {
+func (h *lineHost) followForeignShell(a *lineexec.Action) error {
 	s := h.s
 	if r := h.runOf(a.Line); r != nil {
-		r.note = "exit status unknown: " + a.Reason
+		r.statusNote = "exit status unknown: " + a.Reason
 	}
 	if st := h.shell.State(); a.Replaced && (st.Running != nil || st.Phase != shell.PhaseUnknown) {
-		h.apply(shell.Event{Kind: shell.EventLost, At: s.off})
+		h.applyEvent(shell.Event{Kind: shell.EventLost, At: s.offset})
 	}
-	prepared := a.Replaced && a.Again && h.prepareAgain(a.Argv)
+	prepared := a.Replaced && a.MayPrepare && h.prepareShell(a.Argv)
 	s.log.Info("another shell reads the terminal", "session", s.cfg.ID, "program", a.Program, "replaced", a.Replaced, "prepared", prepared)
 	if prepared {
 		h.showShell()
 		return nil
 	}
-	h.shell.other = &otherShell{Program: a.Program, Replaced: a.Replaced}
+	h.shell.foreignShell = &foreignShell{Program: a.Program, Replaced: a.Replaced}
 	if a.Shadowed {
-		h.shell.other.Reason = a.Reason
+		h.shell.foreignShell.Reason = a.Reason
 	}
 	s.inputwait.setGuessedPrompt(true)
-	return errForeign
+	return errNotFollowed
 }
 
-// prepareAgain makes a shell that replaced the session's read the integration, and follows it from here. Its marks
-// carry the same nonce, and command numbers continue.
-func (h *lineHost) prepareAgain(argv []string) bool {
+// prepareShell makes a shell that replaced the session's read the integration, and follows it from here. Its marks carry
+// the same nonce, and command numbers continue.
+func (h *lineHost) prepareShell(argv []string) bool {
 	s := h.s
 	t, st := h.shell, h.shell.State()
 	host, _ := os.Hostname()
@@ -267,7 +270,7 @@ func (h *lineHost) prepareAgain(argv []string) bool {
 		s.log.Info("the shell's commands will not be followed", "session", s.cfg.ID, "err", err)
 		return false
 	}
-	t.kind, t.env, h.argv, h.image, h.prepared = l.Kind, nil, "", "", true
+	t.kind, t.env, h.shellArgv, h.shellImage, h.hasPreparedShell = l.Kind, nil, "", "", true
 	t.Tracker = shell.Resume(shell.State{
 		Nonce: st.Nonce, MaxQuality: l.Quality, Quality: l.Quality, Phase: shell.PhaseUnknown, Cwd: st.Cwd, CommandCount: st.CommandCount,
 	})
@@ -277,10 +280,10 @@ func (h *lineHost) prepareAgain(argv []string) bool {
 	return err == nil
 }
 
-// showShellAgain records that the followed shell printed marks again.
-func (h *lineHost) showShellAgain() {
-	if h.shell.other != nil {
-		h.shell.other = nil
+// endForeignShell records that the followed shell printed marks again.
+func (h *lineHost) endForeignShell() {
+	if h.shell.foreignShell != nil {
+		h.shell.foreignShell = nil
 		_ = os.Remove(filepath.Join(h.shell.stateDir, shell.ShadowedFile)) // missing, unless it was the reason
 		h.showShell()
 	}
@@ -312,16 +315,16 @@ func (h *lineHost) saneTerminal() {
 
 // untrackedReason returns why the commands of the shell that took over the terminal are not tracked, or "".
 func (h *lineHost) untrackedReason() string {
-	if h.shell == nil || h.shell.other == nil {
+	if h.shell == nil || h.shell.foreignShell == nil {
 		return ""
 	}
-	return h.shell.other.Reason
+	return h.shell.foreignShell.Reason
 }
 
-// otherProgram returns the name of the shell that took over the terminal, or "".
-func (h *lineHost) otherProgram() string {
-	if h.shell == nil || h.shell.other == nil {
+// foreignProgram returns the name of the shell that took over the terminal, or "".
+func (h *lineHost) foreignProgram() string {
+	if h.shell == nil || h.shell.foreignShell == nil {
 		return ""
 	}
-	return h.shell.other.Program
+	return h.shell.foreignShell.Program
 }

@@ -17,8 +17,8 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	switch {
 	case s.cfg.Device == nil:
 		return p
-	case s.ring != nil && s.ring.Head() != s.off:
-		return lineexec.Probe{Prints: true}
+	case s.ring != nil && s.ring.Head() != s.offset:
+		return lineexec.Probe{OutputPending: true}
 	}
 	var r inputdetect.Result
 	onItsWay, sameMode := false, false
@@ -45,12 +45,12 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 		onItsWay = sys.OutputPending(fd)
 		return nil
 	})
-	if !s.typing.queue.Empty() { // queued input is unread too
+	if !s.typing.queue.IsEmpty() { // queued input is unread too
 		p.Unread = max(1, p.Unread)
 	}
-	onItsWay = onItsWay || s.ring != nil && s.ring.Head() != s.off // output came during the probe
+	onItsWay = onItsWay || s.ring != nil && s.ring.Head() != s.offset // output came during the probe
 	if err != nil || r.PID == 0 || onItsWay {
-		return lineexec.Probe{Prints: onItsWay}
+		return lineexec.Probe{OutputPending: onItsWay}
 	}
 	p.Known = r.Source > inputdetect.NoSource
 	p.Reads = r.State == inputdetect.Reading || r.State == inputdetect.Polling || r.State == inputdetect.Unknown && r.Idle
@@ -75,32 +75,31 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	return p
 }
 
-// rememberShell records the arguments and the image of the shell's process at its first prompt.
-func (h *lineHost) rememberShell() {
+// recordShellImage records the arguments and the executable of the shell's process at its first prompt.
+func (h *lineHost) recordShellImage() {
 	s := h.s
-	if h.argv == "" && s.Status().PID > 0 {
+	if h.shellArgv == "" && s.Status().PID > 0 {
 		s.findLeader()
-		h.argv, h.image = joinArgv(argvOf(s.Leader())), sys.Image(s.Leader())
+		h.shellArgv, h.shellImage = joinArgv(argvOf(s.Leader())), sys.Image(s.Leader())
 	}
 }
 
-// isReplaced reports whether the shell's process runs another program, or the same one again: exec
-// leaves its PID and start time as they are. Before the first prompt its arguments and its
-// environment are those of its start, unless a start file replaced it: the integration unsets
-// its variables before it reads the user's files.
+// isReplaced reports whether the shell's process runs another program, or the same one again: exec leaves its PID and
+// start time unchanged. Before the first prompt its arguments and its environment are those of its start, unless a
+// start file replaced it: the integration unsets its variables before it reads the user's files.
 func (h *lineHost) isReplaced(pid int, argv []string) bool {
 	switch l := h.s.cfg.Shell; {
-	case h.argv != "":
-		return h.argv != joinArgv(argv) || h.image != "" && h.image != sys.Image(pid)
-	case h.prepared || len(l.Argv) == 0:
+	case h.shellArgv != "":
+		return h.shellArgv != joinArgv(argv) || h.shellImage != "" && h.shellImage != sys.Image(pid)
+	case h.hasPreparedShell || len(l.Argv) == 0:
 		return false
 	default:
 		return joinArgv(argv[1:]) != joinArgv(l.Argv[1:]) || l.StateDir != "" && hasNoVariable(pid, shell.StateVariable)
 	}
 }
 
-// hasNoVariable reports whether a process was executed without an environment variable. It returns false if the environment
-// cannot be read.
+// hasNoVariable reports whether a process was executed without an environment variable. It returns false if the
+// environment cannot be read.
 func hasNoVariable(pid int, name string) bool {
 	env, err := sys.ReadEnviron(pid)
 	_, has := env.Lookup(name)
@@ -119,7 +118,7 @@ func argvOf(pid int) []string {
 // IsReadBlocked reports whether a foreground program is blocked in a read of its terminal and all typed input is read.
 func (s *Session) IsReadBlocked(ctx context.Context) (blocked bool, err error) {
 	err = s.do(ctx, func() {
-		if s.Status().State == Running && s.ring != nil && s.ring.Head() == s.off && s.typing.queue.Empty() {
+		if s.Status().State == Running && s.ring != nil && s.ring.Head() == s.offset && s.typing.queue.IsEmpty() {
 			p := s.lines.Probe()
 			blocked = p.Known && p.Blocked && p.Unread == 0
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// drainBytes bounds what is taken from the ring before operations get a turn.
+	// drainBytes bounds the output that is handled before operations get a turn.
 	drainBytes = 256 << 10
 	// journalRetry is the interval of retries of a failing journal while no output triggers one.
 	journalRetry = time.Second
@@ -43,7 +43,7 @@ func (s *Session) runOwner() {
 			break
 		}
 	}
-	_ = s.guard(s.finish)
+	_ = s.guard(s.saveState)
 	s.cleanup()
 	s.closeStopped()
 }
@@ -51,7 +51,7 @@ func (s *Session) runOwner() {
 // closeStopped closes s.stopped and wakes watchers after the owner has exited.
 func (s *Session) closeStopped() {
 	close(s.stopped)
-	s.watch.callNext()
+	s.watch.notifyNext()
 }
 
 // iterate handles pending work and waits for more. stopped: the session is stopped. idle: the owner can park.
@@ -78,24 +78,24 @@ func (s *Session) iterate() (stopped, idle bool) {
 		case <-s.clock.C():
 			s.clock.onTimer()
 			s.watch.frames()
-		case <-s.history.due.C():
+		case <-s.history.checkpoints.C():
 			s.history.checkpoint()
 		case <-s.parking.C():
 			s.parking.onTimer()
 		case <-s.lines.timer:
 			s.lines.onExecTimer()
 		case <-s.waits.idleTimer():
-		case <-s.retry():
+		case <-s.journalRetryTimer():
 		case <-s.rules.C():
-			s.rules.due()
+			s.rules.onTimer()
 		}
 	})
 	return stopped, idle
 }
 
-// retry fires after journalRetry while the journal is failing.
-func (s *Session) retry() <-chan time.Time {
-	if !s.history.record.Failing() {
+// journalRetryTimer fires after journalRetry while the journal is failing.
+func (s *Session) journalRetryTimer() <-chan time.Time {
+	if !s.history.recorder.IsFailing() {
 		return nil
 	}
 	return time.After(journalRetry)
@@ -107,19 +107,19 @@ func (s *Session) drain() (more bool) {
 		return false
 	}
 	s.ring.ArmNotice() // from here on a new byte sends a notice
-	if n := s.ring.MissedBytes(s.off); n > 0 {
-		s.history.skipTo(s.off + n)
+	if n := s.ring.MissedBytes(s.offset); n > 0 {
+		s.history.skipTo(s.offset + n)
 	}
 	head := s.ring.Head()
-	if head != s.off {
+	if head != s.offset {
 		s.watch.output() // for bytes without a notice that came after the followers read
 	}
-	if s.history.record.Failing() {
-		s.history.saveBacklog()
+	if s.history.recorder.IsFailing() {
+		s.history.retryJournal()
 	}
 	taken := 0
 	for taken < drainBytes {
-		p := s.ring.BytesAt(s.off, s.history.record.Piece(drainBytes-taken))
+		p := s.ring.BytesAt(s.offset, s.history.recorder.LimitPiece(drainBytes-taken))
 		if len(p) == 0 {
 			break
 		}
@@ -130,7 +130,7 @@ func (s *Session) drain() (more bool) {
 		return false
 	}
 	s.noteActivity()
-	if s.off > head { // more bytes came during the drain, the last ones perhaps without a notice
+	if s.offset > head { // more bytes came during the drain, the last ones perhaps without a notice
 		s.watch.output()
 	}
 	s.publish()
@@ -140,31 +140,31 @@ func (s *Session) drain() (more bool) {
 // ingest journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it stays valid until the
 // acknowledgement, which comes last.
 func (s *Session) ingest(p []byte) {
-	if err := s.history.record.Output(s.off, p); err != nil {
+	if err := s.history.recorder.RecordOutput(s.offset, p); err != nil {
 		s.history.onJournalError(err)
 	}
 	if s.quarantined {
-		s.off += uint64(len(p))
+		s.offset += uint64(len(p))
 	} else {
-		s.showNew(p)
+		s.feedOutput(p)
 	}
-	s.history.record.MakeRoom(s.off)
-	s.history.ack()
+	s.history.recorder.DropIfRingFills(s.offset)
+	s.history.acknowledge()
 }
 
-// showNew feeds p to all readers of output.
-func (s *Session) showNew(p []byte) {
+// feedOutput feeds p to all readers of output.
+func (s *Session) feedOutput(p []byte) {
 	s.typing.emulate(p)
-	s.off += uint64(len(p))
-	s.applyEvents(s.off)
-	s.waits.set.Output(p, s.off-uint64(len(p)))
+	s.offset += uint64(len(p))
+	s.applyEvents(s.offset)
+	s.waits.set.Output(p, s.offset-uint64(len(p)))
 	s.rules.output(p)
 }
 
-// ack acknowledges journaled output in the ring.
-func (h *historyHost) ack() {
+// acknowledge acknowledges journaled output in the ring.
+func (h *historyHost) acknowledge() {
 	s := h.s
-	if s.ring.Ack(h.record.Done()) {
+	if s.ring.Ack(h.recorder.HandledOffset()) {
 		s.cfg.Device.Resume()
 	}
 }
@@ -172,19 +172,19 @@ func (h *historyHost) ack() {
 // onJournalError records that the journal cannot be written.
 func (h *historyHost) onJournalError(err error) {
 	s := h.s
-	h.record.Fail()
+	h.recorder.MarkFailing()
 	s.log.Error("history not written; session continues", "session", s.cfg.ID, "err", err)
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err.Error() })
 }
 
-// saveBacklog retries the output that could not be journaled.
-func (h *historyHost) saveBacklog() {
+// retryJournal retries the output that could not be journaled.
+func (h *historyHost) retryJournal() {
 	s := h.s
-	gap, ok := h.record.Retry(s.off)
+	gap, ok := h.recorder.Retry(s.offset)
 	if !ok {
 		return
 	}
-	h.ack()
+	h.acknowledge()
 	s.log.Warn("history is being written again", "session", s.cfg.ID, "gap_bytes", gap)
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = "" })
 }
@@ -193,32 +193,31 @@ func (h *historyHost) saveBacklog() {
 func (s *Session) publish() {
 	if s.quarantined {
 		now := time.Now()
-		s.arrivals.add(s.Status().Offset, s.off, now)
-		s.update(ChangeOutput, func(st *Status) { st.Offset, st.LastOutput = s.off, now })
+		s.outputTimes.add(s.Status().Offset, s.offset, now)
+		s.update(ChangeOutput, func(st *Status) { st.Offset, st.LastOutput = s.offset, now })
 		s.watch.output()
 		return
 	}
 	s.typing.typeReplies()
-	if s.history.record.HasStreams() {
+	if s.history.recorder.HasStreams() {
 		defer s.watch.output() // the streams of the output are known at return
 	}
 	now := time.Now()
 	version := s.engine.Version()
 	changed := version != s.Status().Version || s.effects.pending
 	s.effects.pending = false
-	s.arrivals.add(s.Status().Offset, s.off, now)
-	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version, st.LastOutput = s.off, version, now })
-	if changed && s.clock.due(now) {
+	s.outputTimes.add(s.Status().Offset, s.offset, now)
+	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version, st.LastOutput = s.offset, version, now })
+	if changed && s.clock.frameDue(now) {
 		s.watch.frames()
 	}
-	s.history.due.Grew(s.off)
-	s.history.keepScreen()
+	s.history.checkpoints.NoteOutput(s.offset)
+	s.history.saveScreenIfDue()
 	s.inputwait.onOutput(now)
 	s.waits.set.CheckActivity()
 }
 
-// applyEvents turns the emulator's events into status. The emulator has seen the output up
-// to off.
+// applyEvents turns the emulator's events into status. The emulator has processed the output up to off.
 func (s *Session) applyEvents(off uint64) {
 	s.events = s.engine.Events(s.events[:0])
 	before := off - s.engine.Written() // of output that the engine has not seen; wraps around
@@ -235,7 +234,7 @@ func (s *Session) applyEvents(off uint64) {
 func (s *Session) applyEvent(e *vterm.Event) {
 	switch e.Kind {
 	case vterm.EventBell:
-		s.bells, s.bellAt = s.bells+1, e.At
+		s.pendingBells, s.bellAt = s.pendingBells+1, e.At
 		s.update(ChangeBell, func(*Status) {})
 		s.addEffect(e)
 	case vterm.EventNotify, vterm.EventClipboard:
@@ -257,12 +256,12 @@ func (s *Session) applyEvent(e *vterm.Event) {
 
 // afterDrain handles the end of the program and of its output, once the ring is drained.
 func (s *Session) afterDrain() {
-	if s.exit != nil && s.off >= s.exitAt {
+	if s.exit != nil && s.offset >= s.exitAt {
 		s.recordExit()
 	}
 	s.waits.set.Check()
 	s.rules.schedule()
-	if s.closed && s.Status().State != Running && !s.released && s.isRingDrained() {
+	if s.outputEnded && s.Status().State != Running && !s.released && s.isRingDrained() {
 		s.released = true
 		s.history.checkpoint()
 		s.detach()
@@ -271,7 +270,7 @@ func (s *Session) afterDrain() {
 
 // isRingDrained reports whether the ring has no unhandled output.
 func (s *Session) isRingDrained() bool {
-	return s.ring == nil || s.ring.Head() == s.off && s.history.record.Done() == s.off
+	return s.ring == nil || s.ring.Head() == s.offset && s.history.recorder.HandledOffset() == s.offset
 }
 
 // detach releases ring and PTY: only the history remains.
@@ -314,18 +313,18 @@ func (s *Session) abandon() {
 	s.cleanup()
 }
 
-// finish saves all state for the next owner.
-func (s *Session) finish() {
-	s.history.checkpoint() // what the ring still holds is the next owner's
+// saveState saves all state for the next owner.
+func (s *Session) saveState() {
+	s.history.checkpoint() // output that the ring still holds is left to the next owner
 	s.rules.save()
 	s.rules.end()
 	s.endWaits()
-	if err := s.history.record.Leave(); err != nil {
+	if err := s.history.recorder.EndStreamRange(); err != nil {
 		s.log.Warn("journal", "session", s.cfg.ID, "err", err)
 	}
 }
 
-// cleanup ends what depends on nothing that can panic.
+// cleanup releases what remains. Nothing in it can panic.
 func (s *Session) cleanup() {
 	s.typing.queue.End()
 	s.diskTasks.Wait()

@@ -9,10 +9,10 @@ import "bytes"
 // must not reveal whether some of them are correct. Elsewhere only a whole nonce is masked.
 
 const (
-	// maskBefore is the parameter of a mark that has the nonce.
-	maskBefore = "lt="
-	// markBegin is the start of a mark.
-	markBegin = "\x1b]133;"
+	// nonceParameter is the parameter of a mark that has the nonce.
+	nonceParameter = "lt="
+	// markPrefix is the start of a mark.
+	markPrefix = "\x1b]133;"
 	// markReach bounds the bytes from the start of a mark to its nonce.
 	markReach = 64
 )
@@ -22,33 +22,33 @@ func (s *Session) nonce() string {
 	if s.cfg.Shell != nil && s.cfg.Shell.Nonce != "" {
 		return s.cfg.Shell.Nonce
 	}
-	return s.cfg.Nonce
+	return s.cfg.OriginNonce
 }
 
-// MaskNonce hides the nonce in data, the output from an offset on, also where data has only a part of it. It may be called
-// from any goroutine.
+// MaskNonce masks the nonce in data, the output from an offset on, also where data has only a part of it. It may be
+// called from any goroutine.
 func (s *Session) MaskNonce(from uint64, data []byte) {
 	nonce := s.nonce()
 	if nonce == "" || len(data) == 0 {
 		return
 	}
 	all, begin := data, 0 // all has data and its surroundings; begin is the start of data in all
-	if n := min(uint64(markReach+len(maskBefore)+len(nonce)), from); n > 0 && mayContinueNonce(data, len(nonce)) {
+	if n := min(uint64(markReach+len(nonceParameter)+len(nonce)), from); n > 0 && mayContinueNonce(data, len(nonce)) {
 		before := s.readIfAvailable(from-n, make([]byte, n))
 		all, begin = append(before, data...), len(before)
 	}
 	end := begin + len(data)
 	if endsInNonce(all, len(nonce)) {
-		after := s.readIfAvailable(from+uint64(len(data)), make([]byte, len(maskBefore)+len(nonce)))
+		after := s.readIfAvailable(from+uint64(len(data)), make([]byte, len(nonceParameter)+len(nonce)))
 		all = append(all[:end:end], after...)
 	}
 	for i := 0; ; {
-		j := bytes.Index(all[i:], []byte(maskBefore))
+		j := bytes.Index(all[i:], []byte(nonceParameter))
 		if j < 0 {
 			return
 		}
-		i += j + len(maskBefore)
-		n := hexRun(all[i:], len(nonce))
+		i += j + len(nonceParameter)
+		n := countHexDigits(all[i:], len(nonce))
 		whole := bytes.HasPrefix(all[i:], []byte(nonce))
 		if whole {
 			n = len(nonce)
@@ -61,32 +61,32 @@ func (s *Session) MaskNonce(from uint64, data []byte) {
 
 // mayContinueNonce reports whether the start of a nonce, or of its mark, may be before data.
 func mayContinueNonce(data []byte, digits int) bool {
-	n := hexRun(data, digits)
-	if n > 0 || bytes.IndexByte([]byte(maskBefore[1:]), data[0]) >= 0 {
+	n := countHexDigits(data, digits)
+	if n > 0 || bytes.IndexByte([]byte(nonceParameter[1:]), data[0]) >= 0 {
 		return true
 	}
-	return bytes.Contains(data[:min(len(data), markReach)], []byte(maskBefore))
+	return bytes.Contains(data[:min(len(data), markReach)], []byte(nonceParameter))
 }
 
 // endsInNonce reports whether data ends in what may be a part of a nonce.
 func endsInNonce(data []byte, digits int) bool {
-	tail := data[max(0, len(data)-digits-len(maskBefore)):]
-	if i := bytes.LastIndex(tail, []byte(maskBefore)); i >= 0 {
-		rest := tail[i+len(maskBefore):]
-		return hexRun(rest, digits) == len(rest)
+	tail := data[max(0, len(data)-digits-len(nonceParameter)):]
+	if i := bytes.LastIndex(tail, []byte(nonceParameter)); i >= 0 {
+		rest := tail[i+len(nonceParameter):]
+		return countHexDigits(rest, digits) == len(rest)
 	}
-	return bytes.HasSuffix(tail, []byte(maskBefore[:1])) || bytes.HasSuffix(tail, []byte(maskBefore[:2]))
+	return bytes.HasSuffix(tail, []byte(nonceParameter[:1])) || bytes.HasSuffix(tail, []byte(nonceParameter[:2]))
 }
 
 // inMark reports whether output ends within a mark.
 func inMark(out []byte) bool {
 	near := out[max(0, len(out)-markReach):]
-	i := bytes.LastIndex(near, []byte(markBegin))
+	i := bytes.LastIndex(near, []byte(markPrefix))
 	return i >= 0 && bytes.IndexFunc(near[i+1:], func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }
 
-// hexRun returns the number of hexadecimal digits at the start of b, up to most.
-func hexRun(b []byte, most int) (n int) {
+// countHexDigits returns the number of hexadecimal digits at the start of b, up to most.
+func countHexDigits(b []byte, most int) (n int) {
 	for n < len(b) && n < most && (b[n] >= '0' && b[n] <= '9' || b[n] >= 'a' && b[n] <= 'f') {
 		n++
 	}
@@ -95,7 +95,7 @@ func hexRun(b []byte, most int) (n int) {
 
 // readIfAvailable reads output from an offset, as far as it is available.
 func (s *Session) readIfAvailable(at uint64, buf []byte) []byte {
-	c, err := s.raw(at, buf)
+	c, err := s.readUnmasked(at, buf)
 	if err != nil || c.Gap > 0 {
 		return nil
 	}

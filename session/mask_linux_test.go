@@ -9,24 +9,25 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
+// maskedNonce is the nonce of the tests' shell.
 const maskedNonce = "00112233445566778899aabbccddeeff"
 
-// However output is split into reads, it shows no nonce, and the rest is unchanged.
+// TestOutput_HidesNonce checks that output shows no nonce, however it is split into reads, and is otherwise unchanged.
 //
 // FAULT: A25
-func TestOutputShowsNoNonce(t *testing.T) { synctest.Test(t, testOutputShowsNoNonce) }
+func TestOutput_HidesNonce(t *testing.T) { synctest.Test(t, testOutputHidesNonce) }
 
-func testOutputShowsNoNonce(t *testing.T) {
+func testOutputHidesNonce(t *testing.T) {
 	t.Helper()
 	mark := "\x1b]133;D;0;lt=" + maskedNonce + ";m=7\a"
 	out := "$ " + mark + "lt=0 lt=" + maskedNonce[:9] + "x lt" + mark + mark + "end lt=" + maskedNonce + "$"
 	want := strings.ReplaceAll(out, "lt="+maskedNonce, "lt="+strings.Repeat("0", len(maskedNonce)))
 	r := ring.Local(ring.DefaultSize)
 	dir := t.TempDir()
-	d := newAsking(t, dir, r, nil, func(c *Config) {
+	d := newTTYDevice(t, dir, r, nil, func(c *Config) {
 		c.Shell = &shell.Launch{Kind: shell.Bash, Quality: shell.Full, Nonce: maskedNonce, StateDir: dir, Cwd: "/"}
 	})
-	d.says(out)
+	d.print(out)
 	for size := 1; size < len(out)+1; size++ {
 		var got []byte
 		for at := uint64(0); at < uint64(len(out)); {
@@ -45,31 +46,31 @@ func testOutputShowsNoNonce(t *testing.T) {
 	}
 }
 
-// A nonce in a mark is hidden at any length, and so are other digits there: a reader cannot guess it. Elsewhere output
-// that ends like the start of a nonce is unchanged.
+// TestPartialNonce checks that a nonce in a mark is masked at any length, and so are other digits there: a reader cannot
+// guess it. Elsewhere output that ends like the start of a nonce is unchanged.
 //
 // FAULT: G2
-func TestHalfANonce(t *testing.T) { synctest.Test(t, testHalfANonce) }
+func TestPartialNonce(t *testing.T) { synctest.Test(t, testPartialNonce) }
 
-func testHalfANonce(t *testing.T) {
+func testPartialNonce(t *testing.T) {
 	t.Helper()
 	const other = "00112233445566778899aabbccddeef0"
 	for _, digits := range []string{maskedNonce, other} {
 		for _, mark := range []string{"\x1b]133;D;0;lt=", "\x1b]133;A;k=s;lt=", "lt=", "\x1b]133;D\alt="} {
 			out := "x " + mark + digits
 			for n := range len(out) {
-				checkHalfANonce(t, out, n, strings.HasPrefix(mark, "\x1b") && !strings.Contains(mark, "\a"), digits == maskedNonce)
+				checkPartialNonce(t, out, n, strings.HasPrefix(mark, "\x1b") && !strings.Contains(mark, "\a"), digits == maskedNonce)
 			}
 		}
 	}
 }
 
-// checkHalfANonce prints the first n bytes, reads them, and then the rest.
-func checkHalfANonce(t *testing.T, out string, n int, inMark, right bool) {
+// checkPartialNonce prints the first n bytes, reads them, and then prints the others.
+func checkPartialNonce(t *testing.T, out string, n int, inMark, right bool) {
 	t.Helper()
 	begin := strings.Index(out, "lt=") + len("lt=")
 	dir := t.TempDir()
-	d := newAsking(t, dir, ring.Local(ring.DefaultSize), nil, func(c *Config) {
+	d := newTTYDevice(t, dir, ring.Local(ring.DefaultSize), nil, func(c *Config) {
 		c.Shell = &shell.Launch{Kind: shell.Bash, Quality: shell.Full, Nonce: maskedNonce, StateDir: dir, Cwd: "/"}
 	})
 	hidden := func(text string) string {
@@ -81,10 +82,10 @@ func checkHalfANonce(t *testing.T, out string, n int, inMark, right bool) {
 		}
 		return text
 	}
-	d.says(out[:n])
+	d.print(out[:n])
 	for _, text := range []string{out[:n], out} {
 		if text == out {
-			d.says(out[n:])
+			d.print(out[n:])
 		}
 		for from := range len(text) {
 			c, err := d.s.Output(uint64(from), make([]byte, 100))

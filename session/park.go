@@ -22,24 +22,24 @@ type ownerPark struct {
 	pendingOps atomic.Int32 // operations that are about to be enqueued
 
 	// The owner's:
-	idle   bool // since parkAfter nothing but looks
-	active bool // activity occurred since the clock was set
-	clock  *time.Timer
+	idle      bool        // there was only probing since parkAfter
+	active    bool        // activity occurred since the timer was set
+	idleTimer *time.Timer // fires after parkAfter
 }
 
 // C fires when the idle time must be checked.
 func (d *ownerPark) C() <-chan time.Time {
-	if d.clock == nil {
+	if d.idleTimer == nil {
 		return nil
 	}
-	return d.clock.C
+	return d.idleTimer.C
 }
 
 // noteActivity restarts the idle time.
 func (d *ownerPark) noteActivity() {
 	d.active, d.idle = true, false
-	if d.clock == nil {
-		d.clock = time.NewTimer(parkAfter)
+	if d.idleTimer == nil {
+		d.idleTimer = time.NewTimer(parkAfter)
 	}
 }
 
@@ -47,17 +47,17 @@ func (d *ownerPark) noteActivity() {
 // count: an unanswered prompt would otherwise keep the process from becoming idle.
 func (s *Session) noteActivity() {
 	s.parking.noteActivity()
-	s.cfg.Pace.NoteActivity()
+	s.cfg.Poller.NoteActivity()
 }
 
 // onTimer updates idle after C has fired.
 func (d *ownerPark) onTimer() {
 	if d.idle = !d.active; d.idle {
-		d.clock = nil
+		d.idleTimer = nil
 		return
 	}
 	d.active = false
-	d.clock.Reset(parkAfter)
+	d.idleTimer.Reset(parkAfter)
 }
 
 // canPark reports whether the owner has no pending work. Call it after the last operation.
@@ -74,7 +74,7 @@ func (s *Session) park() bool {
 
 // hasNoPendingOps reports whether no operation, output or stop is queued.
 func (s *Session) hasNoPendingOps() bool {
-	return s.parking.pendingOps.Load() == 0 && len(s.output) == 0 && !s.stopping()
+	return s.parking.pendingOps.Load() == 0 && len(s.output) == 0 && !s.isStopping()
 }
 
 // noTimersPending reports whether no timer is set but that of a distant probe, which unparks the owner.
@@ -84,9 +84,9 @@ func (s *Session) noTimersPending() bool {
 
 // onlyProbeTimerPending reports whether at most the probe timer is set.
 func (s *Session) onlyProbeTimerPending() bool {
-	_, waits := s.waits.set.Next()
-	return !waits && s.clock.timer == nil && s.history.due.C() == nil && s.lines.timer == nil && s.rules.isIdle() &&
-		!s.history.record.Failing()
+	_, waits := s.waits.set.NextDue()
+	return !waits && s.clock.timer == nil && s.history.checkpoints.C() == nil && s.lines.timer == nil && s.rules.isIdle() &&
+		!s.history.recorder.IsFailing()
 }
 
 // unpark restarts the goroutine of a parked owner.

@@ -12,10 +12,10 @@ import (
 // the key. Publishing both changes for each key would make listeners see a new prompt, and delay the key's echo. So the
 // change is published only after a probe has decided.
 type pendingPrompt struct {
-	needs  Needs
+	needs  InputNeed
 	shell  ShellStatus
-	prompt bool   // shell is a prompt that was guessed
-	row    uint64 // of the cursor
+	prompt bool   // shell is a guessed prompt
+	row    uint64 // row of the cursor
 }
 
 // withinLine reports whether data consists of characters and backspaces only, without keys that end or complete a line
@@ -38,7 +38,7 @@ func (h *inputWait) deferCleared() {
 	}
 	h.pending = &pendingPrompt{needs: st.Needs, shell: st.Shell, prompt: prompt, row: h.cursorRow()}
 	h.s.update(ChangeOutput, func(st *Status) {
-		st.Needs = Needs{}
+		st.Needs = InputNeed{}
 		if prompt {
 			st.Shell = h.statusWithoutPrompt()
 		}
@@ -60,8 +60,8 @@ func (h *inputWait) publishCleared() {
 	}
 }
 
-// leaveRow calls publishCleared if the cursor has left the prompt's row: the program continues.
-func (h *inputWait) leaveRow() {
+// publishIfRowLeft calls publishCleared if the cursor has left the prompt's row: the program continues.
+func (h *inputWait) publishIfRowLeft() {
 	if h.pending != nil && h.pending.row != h.cursorRow() {
 		h.publishCleared()
 	}
@@ -71,7 +71,7 @@ func (h *inputWait) leaveRow() {
 // doubtful.
 func (h *inputWait) promptUndecided(f *inputwait.Finding) bool {
 	held := h.pending
-	if held == nil || f.Doubt {
+	if held == nil || f.Unconfirmed {
 		return held != nil
 	}
 	asked := held.needs.Kind
@@ -84,10 +84,10 @@ func (h *inputWait) promptUndecided(f *inputwait.Finding) bool {
 	}
 	h.pending = nil
 	if held.needs.Kind != inputdetect.None {
-		held.needs = newNeeds(f.Verdict)
-		h.s.history.noteNeeds(held.needs)
+		held.needs = newInputNeed(f.Verdict)
+		h.s.history.recordInputNeed(held.needs)
 	}
-	h.s.update(ChangeInputAgain, func(st *Status) {
+	h.s.update(ChangeInputKept, func(st *Status) {
 		st.Needs = held.needs
 		if held.prompt {
 			st.Shell = held.shell
@@ -99,6 +99,6 @@ func (h *inputWait) promptUndecided(f *inputwait.Finding) bool {
 // cursorRow returns the id of the cursor's row.
 func (h *inputWait) cursorRow() uint64 {
 	var f vterm.Frame
-	h.s.engine.Frame(&f, vterm.Query{Since: h.s.engine.Version()}) // the cursor only
+	h.s.engine.Frame(&f, vterm.Query{Since: h.s.engine.Version()}) // only the cursor
 	return h.s.topRow() + uint64(f.Cursor.Row)
 }

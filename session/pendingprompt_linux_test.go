@@ -10,18 +10,18 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// A prompt that is still pending after a user typed part of the answer is not published again. Its end is published
-// once known, and at once when a line ends or a program types.
+// TestPendingPrompt checks that a prompt which is still pending after a user typed part of the answer is not published
+// again. Its end is published once known, and at once when a line ends or a program types.
 //
 // FEATURES: R42
-func TestHeldQuestion(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+func TestPendingPrompt(t *testing.T) {
+	withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, _ string) {
 		s := d.s
-		text, doubt := inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Text, NeedsInput: true}}, inputwait.Finding{Doubt: true}
+		text, doubt := inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Text, NeedsInput: true}}, inputwait.Finding{Unconfirmed: true}
 		person := func(what string) func(*inputWait) { return func(h *inputWait) { h.clearPrompt([]byte(what), true) } }
 		prints := func(what string) func(*inputWait) {
 			return func(h *inputWait) {
-				s.showNew([]byte(what))
+				s.feedOutput([]byte(what))
 				h.onOutput(time.Now())
 			}
 		}
@@ -30,13 +30,13 @@ func TestHeldQuestion(t *testing.T) {
 			name  string
 			steps []func(*inputWait)
 			told  []Change
-			asks  bool // in the end
+			asks  bool // whether the prompt is pending in the end
 		}{
 			{"a character", []func(*inputWait){person("a")}, nil, false},
 			{"and its echo", []func(*inputWait){person("a"), prints("a")}, nil, false},
 			{"a look that is not sure", []func(*inputWait){person("a"), looks(doubt)}, nil, false},
-			{"the same question", []func(*inputWait){person("a"), prints("a"), looks(text)}, []Change{ChangeInputAgain}, true},
-			{"two characters", []func(*inputWait){person("a"), person("b"), prints("ab"), looks(text)}, []Change{ChangeInputAgain}, true},
+			{"the same question", []func(*inputWait){person("a"), prints("a"), looks(text)}, []Change{ChangeInputKept}, true},
+			{"two characters", []func(*inputWait){person("a"), person("b"), prints("ab"), looks(text)}, []Change{ChangeInputKept}, true},
 			{"no question", []func(*inputWait){person("a"), looks(inputwait.Finding{})}, []Change{ChangeInput}, false},
 			{"another row", []func(*inputWait){person("y"), prints("y\r\nworking")}, []Change{ChangeInput}, false},
 			{"the end of a line", []func(*inputWait){person("a"), person("\r")}, []Change{ChangeInput}, false},
@@ -45,7 +45,7 @@ func TestHeldQuestion(t *testing.T) {
 		} {
 			var told []Change
 			err := s.do(t.Context(), func() {
-				s.update(ChangeInput, func(st *Status) { st.Needs = Needs{Kind: inputdetect.Text} })
+				s.update(ChangeInput, func(st *Status) { st.Needs = InputNeed{Kind: inputdetect.Text} })
 				before := s.cfg.OnChange
 				s.cfg.OnChange = func(_ Status, c Change) { told = append(told, c) }
 				defer func() { s.cfg.OnChange = before }()
@@ -53,12 +53,12 @@ func TestHeldQuestion(t *testing.T) {
 					step(s.inputwait)
 				}
 				if asks := s.Status().Needs.Kind != inputdetect.None; asks != c.asks {
-					t.Errorf("%s: asks %v", c.name, asks)
+					t.Errorf("%s: prompt pending: %v", c.name, asks)
 				}
 				s.inputwait.pending = nil
 			})
 			if err != nil || !slices.Equal(told, c.told) {
-				t.Errorf("%s: told %v, %v; want %v", c.name, told, err, c.told)
+				t.Errorf("%s: published %v, %v; want %v", c.name, told, err, c.told)
 			}
 		}
 
@@ -68,46 +68,46 @@ func TestHeldQuestion(t *testing.T) {
 			began := time.Now().Add(-time.Hour)
 			s.cfg.OnChange = func(_ Status, c Change) { told = append(told, c) }
 			s.update(ChangeOutput, func(st *Status) {
-				st.Needs, st.Shell = Needs{}, ShellStatus{Phase: shell.PhasePrompt, Since: began}
+				st.Needs, st.Shell = InputNeed{}, ShellStatus{Phase: shell.PhasePrompt, Since: began}
 			})
 			h := s.inputwait
 			h.clearPrompt([]byte("1"), true)
 			if s.Status().Shell.Phase == shell.PhasePrompt {
-				t.Error("it is at its prompt while it is not known whether it has the key")
+				t.Error("at its prompt though it may have read the key")
 			}
 			h.promptUndecided(&inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Prompt}})
 			if st := s.Status(); st.Shell.Phase != shell.PhasePrompt || !st.Shell.Since.Equal(began) || st.Needs.Kind != inputdetect.None {
 				t.Errorf("%+v", st)
 			}
-		}); err != nil || !slices.Equal(told, []Change{ChangeInputAgain}) {
-			t.Errorf("told %v, %v", told, err)
+		}); err != nil || !slices.Equal(told, []Change{ChangeInputKept}) {
+			t.Errorf("published %v, %v", told, err)
 		}
 	})
 }
 
-// The echo of a key that a user types into an answer is not looked at as soon as what a program prints: the next key may come
-// just then.
+// TestEcho_ProbedLater checks that the echo of a key which a user types into an answer is probed later than a program's
+// output: the next key may come just then.
 //
 // FEATURES: R42
-func TestEchoIsLookedAtLater(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+func TestEcho_ProbedLater(t *testing.T) {
+	withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, _ string) {
 		s := d.s
 		for _, c := range []struct {
 			name  string
 			needs inputdetect.Kind
 			want  time.Duration
 		}{
-			{"no question", inputdetect.None, inputwait.First},
-			{"a question", inputdetect.Text, inputwait.Second},
+			{"no question", inputdetect.None, inputwait.FirstProbe},
+			{"a question", inputdetect.Text, inputwait.SecondProbe},
 		} {
 			if err := s.do(t.Context(), func() {
 				h := s.inputwait
-				s.update(ChangeInput, func(st *Status) { st.Needs = Needs{Kind: c.needs} })
+				s.update(ChangeInput, func(st *Status) { st.Needs = InputNeed{Kind: c.needs} })
 				h.clearPrompt([]byte("a"), true)
-				s.showNew([]byte("a"))
+				s.feedOutput([]byte("a"))
 				printed := time.Now()
 				h.onOutput(printed)
-				if after := h.at.Sub(printed); after != c.want {
+				if after := h.dueAt.Sub(printed); after != c.want {
 					t.Errorf("%s: after %v; want %v", c.name, after, c.want)
 				}
 				h.pending = nil

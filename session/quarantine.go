@@ -19,19 +19,19 @@ import (
 // interpreted. Its screen shows the reason; its history can be read. The next daemon tries again.
 //
 // Some crashes cannot be recovered (stack overflow, concurrent map write) and end the daemon. So a replay is recorded
-// before it starts. If daemons crashed maxAttempts times during a session's replay, the session is quarantined without
+// before it starts. If daemons crashed maxReplayAttempts times during a session's replay, the session is quarantined without
 // another attempt by the same build.
 
-// ErrQuarantined is returned for what only a session's emulator, tracker and rules can do.
+// ErrQuarantined is returned for operations that need a session's emulator, tracker or rules.
 var ErrQuarantined = errors.New("the session is quarantined")
 
 const (
-	attemptFile = "replay.json" // in a session's directory, while it is replayed
-	maxAttempts = 3
+	replayAttemptFile = "replay.json" // in a session's directory, while it is replayed
+	maxReplayAttempts = 3
 )
 
-// attempt is the content of attemptFile.
-type attempt struct {
+// replayAttempt is the content of replayAttemptFile.
+type replayAttempt struct {
 	Crashes int    `json:"crashes"` // of daemons, during replays before this one
 	Build   string `json:"build"`   // of the program that replays
 }
@@ -52,19 +52,19 @@ func (s *Session) guard(f func()) (err error) {
 // quarantine stops all interpretation of output.
 func (s *Session) quarantine(why string) {
 	repeated := s.quarantined
-	s.quarantined, s.muted, s.replaying = true, false, time.Time{}
-	s.lines.shell, s.bells = nil, 0
+	s.quarantined, s.publishMuted, s.replayTime = true, false, time.Time{}
+	s.lines.shell, s.pendingBells = nil, 0
 	if s.rules != nil {
 		s.rules.cancel()
 		s.rules = nil
 	}
-	s.off = max(s.off, s.history.record.Done()) // it was journaled, and then shown
-	if s.ring != nil && s.history.record.Done() > 0 {
-		s.history.ack()
+	s.offset = max(s.offset, s.history.recorder.HandledOffset()) // it was journaled, and then fed to the emulator
+	if s.ring != nil && s.history.recorder.HandledOffset() > 0 {
+		s.history.acknowledge()
 	}
-	s.history.record.Forget(s.off)
+	s.history.recorder.Reset(s.offset)
 	s.inputwait, s.lines.timer = newInputWait(s), nil
-	s.engine = s.placeholder(why)
+	s.engine = s.quarantineEngine(why)
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
@@ -73,52 +73,52 @@ func (s *Session) quarantine(why string) {
 		}()
 		s.lines.endRuns(fmt.Errorf("%w: %s", ErrQuarantined, why))
 	}()
-	s.waits.set.GiveUp(repeated) // an end can be waited for still
+	s.waits.set.GiveUp(repeated) // callers can still wait for the end
 	if !repeated {
 		s.update(ChangeQuarantine, func(st *Status) {
-			st.Quarantine, st.Version, st.Offset = why, s.engine.Version(), s.off
-			st.Shell, st.Needs, st.Alt = ShellStatus{}, Needs{}, false
+			st.Quarantine, st.Version, st.Offset = why, s.engine.Version(), s.offset
+			st.Shell, st.Needs, st.Alt = ShellStatus{}, InputNeed{}, false
 		})
 	}
 	s.watch.frames()
 	s.watch.output()
 }
 
-// placeholder returns an emulator that shows the reason.
-func (s *Session) placeholder(why string) vterm.Engine {
+// quarantineEngine returns an emulator that shows the reason.
+func (s *Session) quarantineEngine(why string) vterm.Engine {
 	st, o := s.Status(), s.cfg.Options
 	if st.Cols > 0 && st.Rows > 0 {
 		o.Cols, o.Rows = st.Cols, st.Rows
 	}
 	engine, err := NewEngine(DefaultEngine, o)
-	if err != nil { // the default is known
+	if err != nil { // the default engine is known
 		panic(err)
 	}
 	_, _ = fmt.Fprintf(engine, "This session is quarantined (%.200q).\r\nIts program runs on; longterm output shows what it prints.\r\n", why)
 	return engine
 }
 
-// attemptReplay records the start of a replay. done records that it ended well or was abandoned. ok is false if too
+// beginReplayAttempt records the start of a replay. done records that it ended well or was abandoned. ok is false if too
 // many daemons crashed in it.
-func (s *Session) attemptReplay() (done func(), ok bool) {
+func (s *Session) beginReplayAttempt() (done func(), ok bool) {
 	if s.cfg.Dir == "" {
 		return func() {}, true
 	}
-	path := filepath.Join(s.cfg.Dir, attemptFile)
-	var a attempt
+	path := filepath.Join(s.cfg.Dir, replayAttemptFile)
+	var a replayAttempt
 	b, err := os.ReadFile(path)
 	open := err == nil && json.Unmarshal(b, &a) == nil && a.Build == s.cfg.Build
 	switch {
 	case !open:
-		a = attempt{Build: s.cfg.Build}
-	case s.cfg.Crashed:
+		a = replayAttempt{Build: s.cfg.Build}
+	case s.cfg.PreviousCrashed:
 		a.Crashes++
 	}
 	unlock := func() {}
-	if a.Crashes > 0 && s.cfg.Suspects != nil { // one at a time, so that a crash is attributed correctly
+	if a.Crashes > 0 && s.cfg.SuspectSlot != nil { // one at a time, so that a crash is attributed correctly
 		select {
-		case s.cfg.Suspects <- struct{}{}:
-			unlock = func() { <-s.cfg.Suspects }
+		case s.cfg.SuspectSlot <- struct{}{}:
+			unlock = func() { <-s.cfg.SuspectSlot }
 		case <-s.stop:
 			return func() {}, true // the replay ends at once
 		}
@@ -130,19 +130,19 @@ func (s *Session) attemptReplay() (done func(), ok bool) {
 	if err != nil {
 		s.log.Warn("record the start of a replay", "session", s.cfg.ID, "err", err)
 	}
-	if a.Crashes >= maxAttempts {
+	if a.Crashes >= maxReplayAttempts {
 		unlock()
 		return func() {}, false
 	}
 	return func() {
-		_ = os.Remove(path) // at worst its next replay runs alone
+		_ = os.Remove(path) // at worst the next replay runs alone
 		unlock()
 	}, true
 }
 
-// BeginAfter makes the next owner of a quarantined session's directory start at an offset, with an empty screen. Output
-// before the offset stays in the history but is not interpreted again. The session must be stopped.
-func (s *Session) BeginAfter(off uint64) error {
+// SkipHistoryBefore makes the next owner of a quarantined session's directory start at an offset, with an empty screen.
+// Output before the offset stays in the history but is not interpreted again. The session must be stopped.
+func (s *Session) SkipHistoryBefore(off uint64) error {
 	engine, err := NewEngine(s.engineName(), s.cfg.Options)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (s *Session) BeginAfter(off uint64) error {
 	err = checkpoint.Write(s.cfg.Dir, checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: off, Time: time.Now(), Snapshot: engine.AppendSnapshot(nil),
 	})
-	for _, name := range []string{attemptFile, trackingFile, rulesFile} {
+	for _, name := range []string{replayAttemptFile, trackingFile, rulesFile} {
 		if rerr := os.Remove(filepath.Join(s.cfg.Dir, name)); !errors.Is(rerr, os.ErrNotExist) {
 			err = errors.Join(err, rerr)
 		}

@@ -19,50 +19,52 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-const poison = "POISON"
+// panicText is output at which panickingEngine panics.
+const panicText = "POISON"
 
-// poisoned is an emulator that panics at some output; deadly cannot be recovered from.
-type poisoned struct {
+// panickingEngine is an emulator that panics at some output. With fatal set, the process cannot recover.
+type panickingEngine struct {
 	vterm.Engine
-	deadly bool
+	fatal bool
 }
 
-func (p *poisoned) Write(b []byte) (int, error) {
-	if bytes.Contains(b, []byte(poison)) {
-		if p.deadly {
-			depths = overflow(0)
+func (p *panickingEngine) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(panicText)) {
+		if p.fatal {
+			stackSink = overflowStack(0)
 		}
 		panic("the emulator choked")
 	}
 	return p.Engine.Write(b)
 }
 
-// overflow ends the process: a stack that overflows is no panic.
-func overflow(n int) int {
-	if n < 0 { // it does not come to that
+// overflowStack ends the process: a stack overflow is no panic.
+func overflowStack(n int) int {
+	if n < 0 { // never true
 		return n
 	}
-	return overflow(n+1) + 1
+	return overflowStack(n+1) + 1
 }
 
-var depths int
+// stackSink keeps the compiler from removing overflowStack's work.
+var stackSink int
 
 func init() {
 	for name, deadly := range map[string]bool{"poisoned": false, "deadly": true} {
-		engines[name] = func(o vterm.Options) vterm.Engine { return &poisoned{vterm.New(o), deadly} }
+		engines[name] = func(o vterm.Options) vterm.Engine { return &panickingEngine{vterm.New(o), deadly} }
 	}
 }
 
-// withEngine is reopen with another emulator.
+// withEngine reopens a session with another emulator.
 func withEngine(t *testing.T, dir string, r *ring.Ring, engine string, crashed bool) *fixture {
 	t.Helper()
 	j, _, err := journal.Open(dir+"/journal", journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{ring: r, accept: -1, released: make(chan struct{})}
+	f := &fakeDevice{ring: r, accept: -1, released: make(chan struct{})}
 	s, err := New(Config{
-		ID: "test", Dir: dir, Device: f, Ring: r, Journal: j, Engine: engine, Crashed: crashed, Suspects: make(chan struct{}, 1),
+		ID: "test", Dir: dir, Device: f, Ring: r, Journal: j, Engine: engine, PreviousCrashed: crashed, SuspectSlot: make(chan struct{}, 1),
 		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Shell: &shell.Launch{Kind: shell.Bash, StateDir: dir},
 	})
@@ -74,58 +76,59 @@ func withEngine(t *testing.T, dir string, r *ring.Ring, engine string, crashed b
 	return &fixture{s, f, dir, j}
 }
 
-// acknowledged waits until all that was printed is in the journal.
-func (f *fixture) acknowledged(t *testing.T) {
+// awaitJournaled waits until all output is in the journal.
+func (f *fixture) awaitJournaled(t *testing.T) {
 	t.Helper()
-	for ctx := testContext(t); f.fake.ring.Tail() != f.fake.ring.Head(); {
+	for ctx := testContext(t); f.fakeDevice.ring.Tail() != f.fakeDevice.ring.Head(); {
 		if err := f.WithScreen(ctx, func(View) {}); err != nil && !errors.Is(err, ErrQuarantined) {
-			t.Fatal("the output is not taken: ", err)
+			t.Fatal("output not journaled: ", err)
 		}
 	}
 }
 
-// goesOn checks what a quarantined session still does.
-func (f *fixture) goesOn(t *testing.T, want string) {
+// checkQuarantined checks which functions a quarantined session still has.
+func (f *fixture) checkQuarantined(t *testing.T, want string) {
 	t.Helper()
 	if why := f.Status().Quarantine; why == "" {
-		t.Error("it is not quarantined")
+		t.Error("not quarantined")
 	}
-	for i := range 4 { // far more than the ring: the child is not held back
+	for i := range 4 { // far more than the ring: the child is not blocked
 		part := strings.Repeat(fmt.Sprintf("afterwards %d\r\n", i), 60000)
 		f.print(f.Session, part)
-		f.acknowledged(t)
+		f.awaitJournaled(t)
 		want += part
 	}
 	if text := screenText(t, f.Session); !strings.Contains(text, "quarantined") {
-		t.Errorf("the screen does not say so: %q", text)
+		t.Errorf("the screen shows no reason: %q", text)
 	}
 	if err := f.Session.Resize(testContext(t), 100, 30); err != nil {
 		t.Error(err)
 	}
-	if _, err := f.Type(testContext(t), Typing{Bytes: []byte("\x03")}); err != nil || !strings.Contains(f.got(), "\x03") {
-		t.Errorf("typing: %v, %q", err, f.got())
+	if _, err := f.Type(testContext(t), TypeRequest{Bytes: []byte("\x03")}); err != nil || !strings.Contains(f.typedText(), "\x03") {
+		t.Errorf("typing: %v, %q", err, f.typedText())
 	}
-	f.Exited(Exit{Code: 3}, f.fake.ring.Head())
-	w, err := f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondExit}}})
+	f.Exited(Exit{Code: 3}, f.fakeDevice.ring.Head())
+	w, err := f.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondExit}}})
 	if err != nil || len(w.Fired) != 1 || w.Status.Exit == nil || w.Status.Exit.Code != 3 {
-		t.Errorf("its end: %+v, %v", w, err)
+		t.Errorf("end: %+v, %v", w, err)
 	}
 	f.Session.Stop()
-	if got, gap := kept(t, f.dir); string(got) != want || gap != 0 {
-		t.Errorf("the history has %d bytes and a gap of %d, want %d", len(got), gap, len(want))
+	if got, gap := readHistory(t, f.dir); string(got) != want || gap != 0 {
+		t.Errorf("history of %d bytes with a gap of %d, want %d bytes", len(got), gap, len(want))
 	}
 }
 
-// A panic in emulator, tracker or rules is the session's alone, and its output is kept.
+// TestPanic_QuarantinesSession checks that a panic in emulator, tracker or rules affects only its session, and that the
+// output is kept.
 //
 // FAULT: A2
 // FEATURES: R122
-func TestPanicQuarantinesTheSession(t *testing.T) {
+func TestPanic_QuarantinesSession(t *testing.T) {
 	for _, c := range []struct {
 		name, output string
 		break_       func(*Session)
 	}{
-		{"emulator", poison + "\r\n", func(*Session) {}},
+		{"emulator", panicText + "\r\n", func(*Session) {}},
 		{"tracker", "\x1b]133;A\a\r\n", func(s *Session) { s.lines.shell.Tracker = nil }},
 		{"rules", "Password:", func(s *Session) { s.rules = s.newRules() }},
 		{"operation", "x\r\n", func(*Session) { panic("asked the wrong thing") }},
@@ -138,40 +141,40 @@ func TestPanicQuarantinesTheSession(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.print(f.Session, c.output)
-			f.acknowledged(t)
-			_, _ = f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondQuiet}}})
-			f.goesOn(t, "before\r\n"+c.output)
+			f.awaitJournaled(t)
+			_, _ = f.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondQuiet}}})
+			f.checkQuarantined(t, "before\r\n"+c.output)
 		})
 	}
 }
 
-// The next owner tries again, panics again, and the session is quarantined again; it can restart after the output that
-// causes the panic.
+// TestPanic_AtEachReplay checks that the next owner tries again and the session is quarantined again; it can restart
+// after the output that causes the panic.
 //
 // FAULT: A2
 // FEATURES: R122
-func TestPanicAtEachReplay(t *testing.T) {
+func TestPanic_AtEachReplay(t *testing.T) {
 	dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
-	want := "fine\r\n" + poison + "\r\n"
-	for range maxAttempts + 2 {
+	want := "fine\r\n" + panicText + "\r\n"
+	for range maxReplayAttempts + 2 {
 		f := withEngine(t, dir, r, "poisoned", false)
 		if r.Head() == 0 {
 			f.print(f.Session, want)
 		}
-		f.acknowledged(t)
+		f.awaitJournaled(t)
 		if _, err := f.EmulatorAt(testContext(t), uint64(len(want))); !errors.Is(err, ErrQuarantined) {
-			t.Errorf("looking back: %v", err)
+			t.Errorf("time travel: %v", err)
 		}
 		f.Session.Stop()
 	}
 	f := withEngine(t, dir, r, "poisoned", false)
-	_ = f.WithScreen(testContext(t), func(View) {}) // it is there
-	f.goesOn(t, want)
-	if err := f.BeginAfter(f.end()); err != nil {
+	_ = f.WithScreen(testContext(t), func(View) {}) // waits until the session is rebuilt
+	f.checkQuarantined(t, want)
+	if err := f.SkipHistoryBefore(f.outputEnd()); err != nil {
 		t.Fatal(err)
 	}
 	r2 := ring.Local(ring.DefaultSize)
-	r2.SetBase(f.end())
+	r2.SetBase(f.outputEnd())
 	again := withEngine(t, dir, r2, "poisoned", false)
 	again.print(again.Session, "anew\r\n")
 	waitText(t, again.Session, "anew")
@@ -180,14 +183,14 @@ func TestPanicAtEachReplay(t *testing.T) {
 	}
 }
 
-// A session that kills the daemon at each replay is quarantined after some attempts: they are
-// counted before a replay. Attempts that ended otherwise (the daemon was killed) are not.
+// TestReplay_KillsDaemon checks that a session which kills the daemon at each replay is quarantined after some attempts.
+// They are counted before a replay. Attempts that ended otherwise (the daemon was killed) do not count.
 //
 // FAULT: A2
 // FEATURES: R122
-func TestReplayThatKillsTheDaemon(t *testing.T) {
+func TestReplay_KillsDaemon(t *testing.T) {
 	const variable = "LONGTERM_TEST_DEADLY"
-	if dir := os.Getenv(variable); dir != "" { // a daemon
+	if dir := os.Getenv(variable); dir != "" { // runs as a daemon
 		debug.SetMaxStack(1 << 20)
 		f := withEngine(t, dir, nil, "deadly", os.Getenv(variable+"_CRASHED") != "")
 		_ = f.WithScreen(testContext(t), func(View) {})
@@ -199,27 +202,27 @@ func TestReplayThatKillsTheDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.AppendResize(80, 24), j.AppendOutput([]byte(poison)), j.Close()); err != nil {
+	if err := errors.Join(j.AppendResize(80, 24), j.AppendOutput([]byte(panicText)), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 	daemon := func(crashed string) (out string, ok bool) {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestReplayThatKillsTheDaemon$", "-test.v")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestReplay_KillsDaemon$", "-test.v")
 		cmd.Env = append(os.Environ(), variable+"="+dir, variable+"_CRASHED="+crashed)
 		b, err := cmd.CombinedOutput()
 		return string(b), err == nil
 	}
-	for range maxAttempts + 1 {
+	for range maxReplayAttempts + 1 {
 		if _, ok := daemon(""); ok {
 			t.Fatal("the replay did not end the process")
 		}
 	}
-	for i := range maxAttempts - 1 {
+	for i := range maxReplayAttempts - 1 {
 		if _, ok := daemon("1"); ok {
-			t.Fatalf("given up after %d crashes", i)
+			t.Fatalf("quarantined after %d crashes", i)
 		}
 	}
 	out, ok := daemon("1")
 	if !ok || !strings.Contains(out, "quarantine: the daemon crashed") {
-		t.Errorf("after %d crashes: %v\n%s", maxAttempts, ok, out)
+		t.Errorf("after %d crashes: %v\n%s", maxReplayAttempts, ok, out)
 	}
 }

@@ -36,7 +36,7 @@ func (s *Session) WriteRing(f func(room []byte) (int, error)) (int, error) {
 // returns no data and no error at the end of the output. The nonce of the shell's marks is masked. It may be called
 // from any goroutine and never waits for the owner.
 func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
-	c, err := s.raw(from, buf)
+	c, err := s.readUnmasked(from, buf)
 	if err != nil {
 		return c, err
 	}
@@ -47,14 +47,14 @@ func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
 // Redact masks known secrets in data, which Output returned for an offset. Each call masks the same bytes, and only
 // whole secrets: if more output may follow, call WaitSettled first. It may be called from any goroutine.
 func (s *Session) Redact(from uint64, data []byte) {
-	set := s.Secrets()
+	set := s.KnownSecrets()
 	if set.Empty() || len(data) == 0 {
 		return
 	}
 	before := s.outputBefore(from)
-	after := s.outputAfter(from+uint64(len(data)), redact.Reach+lineReach)
+	after := s.outputAfter(from+uint64(len(data)), redact.Reach+maxLineReach)
 	all := append(append(make([]byte, 0, len(before)+len(data)+len(after)), before...), data...)
-	all = append(all, wholeLines(after)...)
+	all = append(all, cutAtLineEnd(after)...)
 	set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data))
 	copy(data, all[len(before):len(before)+len(data)])
 }
@@ -63,7 +63,7 @@ func (s *Session) Redact(from uint64, data []byte) {
 func (s *Session) outputBefore(end uint64) (b []byte) {
 	at := end - min(end, redact.Reach)
 	for room := make([]byte, end-at); at < end; {
-		c, err := s.raw(at, room[len(b):])
+		c, err := s.readUnmasked(at, room[len(b):])
 		if err != nil || c.Next == at {
 			return nil
 		}
@@ -84,7 +84,7 @@ func (s *Session) outputBefore(end uint64) (b []byte) {
 // outputAfter returns the available output from an offset on, at most n bytes.
 func (s *Session) outputAfter(from uint64, n int) (b []byte) {
 	for room := make([]byte, n); len(b) < n; {
-		c, err := s.raw(from, room[len(b):])
+		c, err := s.readUnmasked(from, room[len(b):])
 		if err != nil || c.Gap > 0 || len(c.Data) == 0 {
 			return b
 		}
@@ -93,27 +93,27 @@ func (s *Session) outputAfter(from uint64, n int) (b []byte) {
 	return b
 }
 
-// lineReach is how much extra output is read to end at a line's end. Within a line, further output may change how its
-// end is read, and all of it would be searched again.
-const lineReach = 512
+// maxLineReach is how much extra output is read to end at a line's end. Within a line, further output may change how
+// its end is read, and all of it would be searched again.
+const maxLineReach = 512
 
-// wholeLines cuts after at the last line end behind redact.Reach bytes.
-func wholeLines(after []byte) []byte {
+// cutAtLineEnd cuts after at the last line end behind redact.Reach bytes.
+func cutAtLineEnd(after []byte) []byte {
 	if len(after) > redact.Reach {
 		return after[:redact.Reach+bytes.LastIndexByte(after[redact.Reach:], '\n')+1]
 	}
 	return after
 }
 
-// Secrets returns the secrets that Redact masks now. The returned pointer changes when a secret is added.
-func (s *Session) Secrets() *redact.Set { return s.cfg.Known.Set() }
+// KnownSecrets returns the secrets that Redact masks now. The returned pointer changes when a secret is added.
+func (s *Session) KnownSecrets() *redact.Set { return s.cfg.Vault.Set() }
 
-// raw works like Output without masking.
-func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
+// readUnmasked works like Output without masking.
+func (s *Session) readUnmasked(from uint64, buf []byte) (Chunk, error) {
 	if n, _, ok := s.followers.Read(from, buf); ok {
 		return Chunk{Data: buf[:n], From: from, Next: from + uint64(n)}, nil
 	}
-	end := s.end()
+	end := s.outputEnd()
 	if from > end {
 		return Chunk{}, fmt.Errorf("%w: %d, the end is %d", ErrFuture, from, end)
 	}
@@ -123,7 +123,7 @@ func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 		kept, ring = end, true
 	}
 	if ring && from < kept && from >= s.cfg.Journal.End() {
-		return s.afterLoss(from, kept, buf), nil
+		return s.readAfterLoss(from, kept, buf), nil
 	}
 	n, next, gap, err := s.cfg.Journal.ReadAt(from, buf)
 	if errors.Is(err, journal.ErrFuture) { // not journaled yet, and in the ring a moment ago
@@ -135,15 +135,15 @@ func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 	return Chunk{Data: buf[:n], From: next - uint64(n), Next: next, Gap: gap}, nil
 }
 
-// afterLoss returns the output after bytes that the disk did not accept and the ring no longer has. The journal gets a
-// gap there once it can be written again; a reader does not wait for that.
-func (s *Session) afterLoss(from, kept uint64, buf []byte) Chunk {
+// readAfterLoss returns the output after bytes that the disk did not accept and the ring no longer has. The journal gets
+// a gap there once it can be written again. A reader does not wait for that.
+func (s *Session) readAfterLoss(from, kept uint64, buf []byte) Chunk {
 	n, _, _ := s.followers.Read(kept, buf) // empty if released already: the caller reads again
 	return Chunk{Data: buf[:n], From: kept, Next: kept + uint64(n), Gap: kept - from}
 }
 
-// end returns the offset after the newest byte.
-func (s *Session) end() uint64 {
+// outputEnd returns the offset after the newest byte.
+func (s *Session) outputEnd() uint64 {
 	_, head, _ := s.followers.Read(0, nil)
 	return max(head, s.Status().Offset, s.cfg.Journal.End())
 }
@@ -152,11 +152,11 @@ func (s *Session) end() uint64 {
 func (s *Session) Journal() *journal.Journal { return s.cfg.Journal }
 
 // OutputRange returns the range of readable offsets.
-func (s *Session) OutputRange() (start, end uint64) { return s.cfg.Journal.Start(), s.end() }
+func (s *Session) OutputRange() (start, end uint64) { return s.cfg.Journal.Start(), s.outputEnd() }
 
 // Streams of output, as named in package history.
 type (
-	// Stream is where output came from.
+	// Stream is the source of output.
 	Stream = history.Stream
 	// StreamRun is a number of output bytes of one stream.
 	StreamRun = history.StreamRun
@@ -172,20 +172,20 @@ const (
 // Streams returns the stream runs of the output in [from, to), in order, or one run of Merged if they are unknown. It
 // may be called from any goroutine.
 func (s *Session) Streams(from, to uint64) ([]StreamRun, error) {
-	return s.history.record.Runs(s.cfg.Journal, from, to)
+	return s.history.recorder.Runs(s.cfg.Journal, from, to)
 }
 
 // OutputByStream works like Output and also returns the streams of the bytes. It may return less than is available:
 // bytes that the owner has not handled, or runs above a limit, follow with the next call.
 func (s *Session) OutputByStream(from uint64, buf []byte) (Chunk, []StreamRun, error) {
-	if end, ok := s.history.record.Known(); ok {
+	if end, ok := s.history.recorder.KnownEnd(); ok {
 		buf = buf[:min(uint64(len(buf)), max(end, from)-from)]
 	}
 	c, err := s.Output(from, buf)
 	if err != nil || len(c.Data) == 0 {
 		return c, nil, err
 	}
-	if end, ok := s.history.record.Known(); ok && c.Next > max(end, c.From) { // it starts later, after a loss
+	if end, ok := s.history.recorder.KnownEnd(); ok && c.Next > max(end, c.From) { // it starts later, after a loss
 		c.Next = max(end, c.From)
 		if c.Data = c.Data[:c.Next-c.From]; len(c.Data) == 0 {
 			return c, nil, nil
@@ -206,8 +206,8 @@ func (s *Session) OutputByStream(from uint64, buf []byte) (Chunk, []StreamRun, e
 	return c, runs, nil
 }
 
-// salvageMax bounds the bytes of one call of DrainDeadTerminal.
-const salvageMax = 1 << 20
+// maxDeadTerminalBytes bounds the bytes of one call of DrainDeadTerminal.
+const maxDeadTerminalBytes = 1 << 20
 
 // DrainDeadTerminal reads the remaining output of a terminal whose keeper has died. The keeper was the only writer of
 // the ring, so the owner may write to it now. read must not wait and returns 0 at the end. more reports that the bound
@@ -215,7 +215,7 @@ const salvageMax = 1 << 20
 func (s *Session) DrainDeadTerminal(ctx context.Context, read func([]byte) int) (more bool, err error) {
 	err = s.do(ctx, func() {
 		s.drainAll()
-		for total := 0; s.ring != nil && total < salvageMax; {
+		for total := 0; s.ring != nil && total < maxDeadTerminalBytes; {
 			room := s.ring.Room()
 			if len(room) == 0 { // the journal fails; drain makes room later
 				return

@@ -19,19 +19,19 @@ import (
 // reported state. It belongs to the owner, except for the parts that package history allows on any goroutine.
 type historyHost struct {
 	s            *Session
-	record       history.Recorder
-	due          history.Checkpoints
-	screens      *history.Screens
+	recorder     history.Recorder           // writes the journal
+	checkpoints  history.CheckpointSchedule // decides when a checkpoint is due
+	screens      *history.ScreenSeries
 	disk         diskWriter
-	lastReported *reportedState // reported state as last written; nil: unknown
+	lastReported *reportedState // as last written; nil: unknown
 }
 
-// past returns the history for rebuilding earlier screens.
-func (h *historyHost) past() *history.Past {
+// replayer returns the history for rebuilding earlier screens.
+func (h *historyHost) replayer() *history.Replayer {
 	s := h.s
-	return &history.Past{
+	return &history.Replayer{
 		Journal: s.cfg.Journal, Dir: s.cfg.Dir, Engine: s.engineName(), Screens: h.screens,
-		Unused: func(engine string, err error) {
+		OnUnusedCheckpoint: func(engine string, err error) {
 			if !errors.Is(err, os.ErrNotExist) {
 				s.log.Warn("checkpoint not used; replaying from the start", "session", s.cfg.ID, "engine", engine, "err", err)
 			}
@@ -39,15 +39,15 @@ func (h *historyHost) past() *history.Past {
 	}
 }
 
-// keepScreen adds the screen to the series if enough was printed since the last one.
-func (h *historyHost) keepScreen() {
+// saveScreenIfDue adds the screen to the series if enough was printed since the last one.
+func (h *historyHost) saveScreenIfDue() {
 	s := h.s
-	if !h.screens.Due(s.off) || h.record.Failing() || s.cfg.Dir == "" {
+	if !h.screens.IsDue(s.offset) || h.recorder.IsFailing() || s.cfg.Dir == "" {
 		return
 	}
-	h.screens.MarkTaken(s.off)
+	h.screens.NoteTaken(s.offset)
 	h.disk.saveScreen(&checkpoint.Checkpoint{
-		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendScreenSnapshot(nil),
+		Engine: s.engineName(), Offset: s.offset, Time: time.Now(), Snapshot: s.engine.AppendScreenSnapshot(nil),
 	})
 }
 
@@ -78,22 +78,22 @@ func (h *historyHost) checkpointFiles() map[string][]byte {
 // disk.
 func (h *historyHost) checkpoint() {
 	s := h.s
-	h.due.Stop()
-	if s.engine == nil || !h.due.Worth(s.off, false) || h.record.Failing() || s.quarantined {
+	h.checkpoints.Stop()
+	if s.engine == nil || !h.checkpoints.IsWorthwhile(s.offset, false) || h.recorder.IsFailing() || s.quarantined {
 		return
 	}
 	if s.cfg.Dir == "" { // no owner will continue from it
-		h.due.Wrote(s.off, h.due.Size())
+		h.checkpoints.NoteWritten(s.offset, h.checkpoints.Size())
 		return
 	}
-	buf := snapshots.take()
+	buf := snapshots.get()
 	*buf = s.engine.AppendSnapshot(*buf)
-	h.due.Wrote(s.off, uint64(len(*buf)))
+	h.checkpoints.NoteWritten(s.offset, uint64(len(*buf)))
 	h.disk.saveCheckpoint(&pendingCheckpoint{
-		Checkpoint: checkpoint.Checkpoint{Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: *buf},
+		Checkpoint: checkpoint.Checkpoint{Engine: s.engineName(), Offset: s.offset, Time: time.Now(), Snapshot: *buf},
 		buf:        buf, files: h.checkpointFiles(),
 	})
-	if time.Since(s.Status().LastOutput) >= history.CheckpointQuiet {
+	if time.Since(s.Status().LastOutput) >= history.CheckpointIdle {
 		s.engine.Pack()
 	}
 }
@@ -109,7 +109,7 @@ func (s *Session) engineName() string {
 // rebuild restores the emulator up to the journal's end: newest checkpoint, then replay. Replies to old queries are not
 // sent again. It returns false if the session was stopped first; the state is then unusable.
 func (s *Session) rebuild() bool {
-	if s.stopping() {
+	if s.isStopping() {
 		return false
 	}
 	if s.cfg.Journal.End() == 0 {
@@ -119,7 +119,7 @@ func (s *Session) rebuild() bool {
 		s.startAtEnd()
 		return true
 	}
-	if c := s.cfg.Rebuilding; c != nil {
+	if c := s.cfg.RebuildSlots; c != nil {
 		select {
 		case c <- struct{}{}:
 			defer func() { <-c }()
@@ -128,31 +128,31 @@ func (s *Session) rebuild() bool {
 			return false
 		}
 	}
-	done, ok := s.attemptReplay()
+	done, ok := s.beginReplayAttempt()
 	defer done()
 	if !ok {
-		s.quarantine(fmt.Sprintf("the daemon crashed %d times while it rebuilt this session's screen; another version will retry", maxAttempts))
+		s.quarantine(fmt.Sprintf("the daemon crashed %d times while it rebuilt this session's screen; another version will retry", maxReplayAttempts))
 		s.setOffsets()
 		return true
 	}
-	ctx, cancel := s.untilStop()
+	ctx, cancel := s.stopContext()
 	defer cancel()
 	end := s.cfg.Journal.End()
-	past := s.history.past()
+	past := s.history.replayer()
 	from, size := past.Restore(s.engine, end)
-	s.history.due.Wrote(from, size)
-	s.lines.resumeTracking(from)
-	s.typing.resumeDedup()
-	s.history.resumeReported()
-	s.muted = true // old changes are not published again
-	s.statusOfScreen()
+	s.history.checkpoints.NoteWritten(from, size)
+	s.lines.restoreTracking(from)
+	s.typing.restoreDedup()
+	s.history.restoreReported()
+	s.publishMuted = true // old changes are not published again
+	s.restoreStatusFromScreen()
 	if _, err := past.Replay(ctx, s.engine, from, end, s.applyRecord); ctx.Err() != nil {
 		return false
 	} else if err != nil {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
 	}
-	s.muted, s.replaying = false, time.Time{}
-	s.typing.text = admit.InheritedLine()
+	s.publishMuted, s.replayTime = false, time.Time{}
+	s.typing.lineText = admit.InheritedLine()
 	s.engine.Pack()
 	s.restoreSize()
 	s.startAtEnd()
@@ -202,19 +202,19 @@ func (s *Session) terminalSize() (cols, rows int, known bool) {
 
 // replaySilence replays the marks of a program that has printed nothing, but may have got input.
 func (s *Session) replaySilence() {
-	ctx, cancel := s.untilStop()
+	ctx, cancel := s.stopContext()
 	defer cancel()
-	s.typing.resumeDedup()
-	s.muted = true
-	_, err := s.history.past().Replay(ctx, s.engine, 0, 0, s.applyRecord)
-	s.muted, s.replaying = false, time.Time{}
+	s.typing.restoreDedup()
+	s.publishMuted = true
+	_, err := s.history.replayer().Replay(ctx, s.engine, 0, 0, s.applyRecord)
+	s.publishMuted, s.replayTime = false, time.Time{}
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
 	}
 }
 
-// stopping reports whether the session is being stopped.
-func (s *Session) stopping() bool {
+// isStopping reports whether the session is being stopped.
+func (s *Session) isStopping() bool {
 	select {
 	case <-s.stop:
 		return true
@@ -223,8 +223,8 @@ func (s *Session) stopping() bool {
 	}
 }
 
-// untilStop returns a context that ends when the session is stopped.
-func (s *Session) untilStop() (context.Context, context.CancelFunc) {
+// stopContext returns a context that ends when the session is stopped.
+func (s *Session) stopContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
@@ -238,14 +238,14 @@ func (s *Session) untilStop() (context.Context, context.CancelFunc) {
 
 // applyRecord applies a replayed record's effects other than those on the screen.
 func (s *Session) applyRecord(rec *journal.Record, at uint64) {
-	s.replaying = rec.Time
+	s.replayTime = rec.Time
 	switch rec.Kind {
 	case journal.KindMark:
 		s.replayMark(rec)
 	case journal.KindResize:
 		s.lastSize = [2]int{rec.Cols, rec.Rows}
 	default:
-		s.inputwait.journaled = Needs{}
+		s.inputwait.journaled = InputNeed{}
 		s.applyEvents(at)
 	}
 }
@@ -263,29 +263,29 @@ func (h *historyHost) recordSize() {
 func (s *Session) startAtEnd() {
 	s.setOffsets()
 	s.typing.journalUnfinishedInput()
-	s.resumeRules()
+	s.restoreRules()
 }
 
 // setOffsets sets all offsets to the journal's end, as far as the ring agrees.
 func (s *Session) setOffsets() {
-	s.off = s.cfg.Journal.End()
-	if s.ring != nil && s.ring.Head() < s.off {
-		s.history.stepBack(s.ring.Head())
+	s.offset = s.cfg.Journal.End()
+	if s.ring != nil && s.ring.Head() < s.offset {
+		s.history.resetToHead(s.ring.Head())
 	}
 	if s.ring != nil {
-		s.ring.Ack(s.off) // journaled by an earlier owner that died before the acknowledgement
+		s.ring.Ack(s.offset) // journaled by an earlier owner that died before the acknowledgement
 		s.cfg.Device.Resume()
-		if tail := s.ring.Tail(); s.off < tail {
+		if tail := s.ring.Tail(); s.offset < tail {
 			s.history.skipTo(tail)
 		}
 	}
-	s.history.record.StandAt(s.off)
+	s.history.recorder.SetEnd(s.offset)
 	s.watch.output()
 	v := s.engine.Version()
-	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
+	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.offset, v })
 	// the program may wait at a prompt already and print nothing more; the earlier owner's finding was lost
 	if s.ring != nil {
-		s.inputwait.resume()
+		s.inputwait.restore()
 	}
 }
 
@@ -302,19 +302,19 @@ func (s *Session) silentSince() time.Time {
 // example). The gap is recorded, not hidden.
 func (h *historyHost) skipTo(off uint64) {
 	s := h.s
-	s.log.Error("journal and ring do not meet; the bytes between are lost", "session", s.cfg.ID, "journal", s.off, "ring", off)
-	if err := h.record.Skip(off); err != nil {
+	s.log.Error("journal and ring do not meet; the bytes between are lost", "session", s.cfg.ID, "journal", s.offset, "ring", off)
+	if err := h.recorder.SkipTo(off); err != nil {
 		h.onJournalError(err)
 	}
-	s.off = off
+	s.offset = off
 }
 
-// stepBack continues at the ring's head if the journal is longer (of another session, or damaged): a ring's content is
-// valid up to its head only.
-func (h *historyHost) stepBack(head uint64) {
+// resetToHead continues at the ring's head if the journal is longer (of another session, or damaged): a ring's content
+// is valid up to its head only.
+func (h *historyHost) resetToHead(head uint64) {
 	s := h.s
-	err := fmt.Sprintf("history is longer (%d bytes) than the output (%d bytes); no output is added up to its end", s.off, head)
+	err := fmt.Sprintf("history is longer (%d bytes) than the output (%d bytes); no output is added up to its end", s.offset, head)
 	s.log.Error(err, "session", s.cfg.ID)
-	s.off = head
+	s.offset = head
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err })
 }

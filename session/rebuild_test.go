@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// files is what a directory holds, by name.
-func files(t *testing.T, dir string) map[string]string {
+// readFiles returns the files of a directory, by name.
+func readFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	m := map[string]string{}
 	err := filepath.Walk(dir, func(path string, st os.FileInfo, err error) error {
@@ -32,8 +32,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return m
 }
 
-// kept is all output that a session's directory has.
-func kept(t *testing.T, dir string) (data []byte, gap uint64) {
+// readHistory returns all output in a session's directory, and the bytes lost in gaps.
+func readHistory(t *testing.T, dir string) (data []byte, gap uint64) {
 	t.Helper()
 	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
 	if err != nil {
@@ -51,12 +51,12 @@ func kept(t *testing.T, dir string) (data []byte, gap uint64) {
 	return data, gap
 }
 
-// A session that is stopped before it was rebuilt leaves everything as it was: it stands
-// nowhere, so it may neither take from the ring nor write nor acknowledge.
+// TestStop_BeforeRebuild_ChangesNothing checks that a session which is stopped before it was rebuilt changes nothing. It
+// has no state, so it may neither read from the ring nor write nor acknowledge.
 //
 // FAULT: A12
 // FEATURES: R90
-func TestStoppedBeforeItWasRebuilt(t *testing.T) {
+func TestStop_BeforeRebuild_ChangesNothing(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	var want []byte
 	for i := range 3 { // more than the ring holds, so that an offset of 0 means other bytes
@@ -72,15 +72,15 @@ func TestStoppedBeforeItWasRebuilt(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.dir, "checkpoint")); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	before, tail := files(t, s.dir), s.fake.ring.Tail()
-	busy := make(chan struct{}) // no session gets a turn to rebuild
+	before, tail := readFiles(t, s.dir), s.fakeDevice.ring.Tail()
+	busy := make(chan struct{}) // keeps all sessions from rebuilding
 	for range 2 {
-		again := daemonStart(t, s.dir, s.fake.ring, busy)
+		again := startQueued(t, s.dir, s.fakeDevice.ring, busy)
 		again.Start()
 		again.Notice()
 		again.Stop()
 	}
-	if after := files(t, s.dir); len(after) != len(before) {
+	if after := readFiles(t, s.dir); len(after) != len(before) {
 		t.Errorf("%d files, before %d", len(after), len(before))
 	} else {
 		for name, b := range before {
@@ -89,28 +89,28 @@ func TestStoppedBeforeItWasRebuilt(t *testing.T) {
 			}
 		}
 	}
-	if s.fake.ring.Tail() != tail {
-		t.Errorf("acknowledged up to %d, before %d", s.fake.ring.Tail(), tail)
+	if s.fakeDevice.ring.Tail() != tail {
+		t.Errorf("acknowledged up to %d, before %d", s.fakeDevice.ring.Tail(), tail)
 	}
-	last := reopen(t, s.dir, s.fake.ring, journal.Options{})
+	last := reopenSession(t, s.dir, s.fakeDevice.ring, journal.Options{})
 	waitText(t, last.Session, "and on it goes")
 	last.Stop()
-	if got, gap := kept(t, s.dir); !bytes.Equal(got, want) || gap != 0 {
+	if got, gap := readHistory(t, s.dir); !bytes.Equal(got, want) || gap != 0 {
 		t.Errorf("%d bytes with a gap of %d, want %d", len(got), gap, len(want))
 	}
 }
 
-// daemonStart makes a session that has to wait for its turn to rebuild.
-func daemonStart(t *testing.T, dir string, r *ring.Ring, turn chan struct{}) *Session {
+// startQueued starts a session that must wait for its turn to rebuild.
+func startQueued(t *testing.T, dir string, r *ring.Ring, turn chan struct{}) *Session {
 	t.Helper()
 	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := New(Config{
-		ID: "test", Dir: dir, Device: &fake{ring: r, accept: -1, released: make(chan struct{})}, Ring: r, Journal: j,
+		ID: "test", Dir: dir, Device: &fakeDevice{ring: r, accept: -1, released: make(chan struct{})}, Ring: r, Journal: j,
 		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Rebuilding: turn,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), RebuildSlots: turn,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -118,10 +118,11 @@ func daemonStart(t *testing.T, dir string, r *ring.Ring, turn chan struct{}) *Se
 	return s
 }
 
-// Whatever offset an owner assumes, the journal has each byte once, and missing ones are counted.
+// TestJournal_EachByteOnce checks that whatever offset an owner assumes, the journal has each byte once, and counts
+// missing ones.
 //
 // FAULT: A12
-func TestJournalHasEachByteOnce(t *testing.T) {
+func TestJournal_EachByteOnce(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "0123456789")
 	waitText(t, s.Session, "0123456789")
@@ -129,14 +130,14 @@ func TestJournalHasEachByteOnce(t *testing.T) {
 		off  uint64
 		data string
 	}{
-		{0, "0123456789"},  // all of it is there
+		{0, "0123456789"},  // all of it is in the journal
 		{8, "89ab"},        // half of it is
-		{15, "fgh"},        // "cde" never came
-		{4, "4567"},        // old again
-		{16, "ghijklmnop"}, // on
+		{15, "fgh"},        // "cde" is missing
+		{4, "4567"},        // repeated
+		{16, "ghijklmnop"}, // new output
 	} {
 		if err := s.do(testContext(t), func() {
-			if err := s.history.record.Append(c.off, []byte(c.data)); err != nil {
+			if err := s.history.recorder.Append(c.off, []byte(c.data)); err != nil {
 				t.Error(err)
 			}
 		}); err != nil {
@@ -144,15 +145,15 @@ func TestJournalHasEachByteOnce(t *testing.T) {
 		}
 	}
 	s.Stop()
-	if got, gap := kept(t, s.dir); string(got) != "0123456789abfghijklmnop" || gap != 3 {
+	if got, gap := readHistory(t, s.dir); string(got) != "0123456789abfghijklmnop" || gap != 3 {
 		t.Errorf("%q with a gap of %d", got, gap)
 	}
 }
 
-// A journal that extends beyond the printed output does not make the owner read the ring beyond its head.
+// TestJournal_LongerThanRing checks that a journal beyond the ring's head does not make the owner read past that head.
 //
 // FAULT: A12
-func TestJournalPastTheRing(t *testing.T) {
+func TestJournal_LongerThanRing(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "printed\r\n")
 	waitText(t, s.Session, "printed")
@@ -168,14 +169,14 @@ func TestJournalPastTheRing(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := reopen(t, s.dir, s.fake.ring, journal.Options{})
+	again := reopenSession(t, s.dir, s.fakeDevice.ring, journal.Options{})
 	again.print(again.Session, "goes on\r\n")
 	waitText(t, again.Session, "goes on")
 	if st := again.Status(); st.HistoryError == "" {
-		t.Error("nobody is told")
+		t.Error("no error reported")
 	}
 	again.Stop()
-	if got, _ := kept(t, s.dir); uint64(len(got)) != end {
-		t.Errorf("the history has %d bytes, before %d", len(got), end)
+	if got, _ := readHistory(t, s.dir); uint64(len(got)) != end {
+		t.Errorf("history of %d bytes, before %d", len(got), end)
 	}
 }

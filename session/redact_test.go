@@ -12,19 +12,19 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// knowing has a session know a secret.
-func knowing(t *testing.T, value string) func(*Config) {
+// withSecret makes a session know a secret.
+func withSecret(t *testing.T, value string) func(*Config) {
 	t.Helper()
 	known, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	known.Learn(value)
-	return func(c *Config) { c.Known = known }
+	return func(c *Config) { c.Vault = known }
 }
 
-// hidden reads output like a caller that sees no secrets.
-func (f *fixture) hidden(t *testing.T, from uint64, n int) Chunk {
+// readRedacted reads output like a caller that sees no secrets.
+func (f *fixture) readRedacted(t *testing.T, from uint64, n int) Chunk {
 	t.Helper()
 	c, err := f.Output(from, make([]byte, n))
 	if err != nil {
@@ -34,11 +34,12 @@ func (f *fixture) hidden(t *testing.T, from uint64, n int) Chunk {
 	return c
 }
 
-// After the oldest output was dropped, the rest is masked the same wherever a read starts.
+// TestRedaction_SameAfterTrimming checks that after the oldest output was dropped, the rest is masked the same wherever
+// a read starts.
 //
 // FEATURES: R110
 func TestRedaction_SameAfterTrimming(t *testing.T) {
-	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{SegmentBytes: 4 << 10}, knowing(t, "hunter22"))
+	f := reopenSession(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{SegmentBytes: 4 << 10}, withSecret(t, "hunter22"))
 	for range 200 {
 		f.print(f.Session, strings.Repeat("key hunter22 ", 40)+"\r\n")
 		f.print(f.Session, "mark\r\n")
@@ -49,26 +50,26 @@ func TestRedaction_SameAfterTrimming(t *testing.T) {
 	}
 	start, _ := f.OutputRange()
 	if start == 0 || start > 60_000 {
-		t.Fatalf("output begins at %d", start)
+		t.Fatalf("output starts at %d", start)
 	}
-	whole := f.hidden(t, start, 3000)
+	whole := f.readRedacted(t, start, 3000)
 	if !bytes.Contains(whole.Data, []byte("key ********")) {
 		t.Fatalf("%q", whole.Data)
 	}
 	for from := start + 20; from < start+60; from++ {
-		if got, want := f.hidden(t, from, 100).Data, whole.Data[from-start:][:100]; !bytes.Equal(got, want) {
+		if got, want := f.readRedacted(t, from, 100).Data, whole.Data[from-start:][:100]; !bytes.Equal(got, want) {
 			t.Errorf("from %d on: %q, want %q", from-start, got, want)
 		}
 	}
 }
 
-// A secret that is printed in two pieces is whole when the first has settled; that takes a fixed time, and none for what is
-// old or once the program has ended.
+// TestWaitSettled checks that a secret which is printed in two pieces is whole when the first has settled. That takes a
+// fixed time, and none for old output or once the program has ended.
 //
 // FAULT: G2
 func TestWaitSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, knowing(t, "hunter22"))
+		f := reopenSession(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, withSecret(t, "hunter22"))
 		ctx := t.Context()
 		settle := func(off uint64) time.Duration {
 			t.Helper()
@@ -83,7 +84,7 @@ func TestWaitSettled(t *testing.T) {
 			synctest.Wait()
 			from := f.Status().Offset - uint64(len(text))
 			if took := settle(from); took != 0 {
-				t.Errorf("%s: what was there before took %v", text, took)
+				t.Errorf("%s: older output took %v", text, took)
 			}
 			if got := f.SettledOffset(); got != from {
 				t.Errorf("%s: settled up to %d, want %d", text, got, from)
@@ -93,16 +94,16 @@ func TestWaitSettled(t *testing.T) {
 				t.Errorf("%s: took %v", text, took)
 			}
 			if text == "x hunt" {
-				if got := f.hidden(t, from, len(text)); string(got.Data) != "x ****" {
+				if got := f.readRedacted(t, from, len(text)); string(got.Data) != "x ****" {
 					t.Errorf("%q", got.Data)
 				}
 			}
 			if took := settle(f.Status().Offset); took != redact.Settle/2 {
-				t.Errorf("%s: the rest took %v", text, took)
+				t.Errorf("%s: the second piece took %v", text, took)
 			}
 			time.Sleep(redact.Settle) // of the bubble's time
 			if took := settle(f.Status().Offset); took != 0 || f.SettledOffset() != f.Status().Offset {
-				t.Errorf("%s: took %v when it was old", text, took)
+				t.Errorf("%s: old output took %v", text, took)
 			}
 		}
 		f.Stop()
@@ -110,11 +111,11 @@ func TestWaitSettled(t *testing.T) {
 	})
 }
 
-// Output that is printed all the time settles, too, a fixed time after it came.
+// TestArrivals checks that continuous output settles too, a fixed time after it came.
 //
 // FAULT: G2
 func TestArrivals(t *testing.T) {
-	var a arrivals
+	var a outputTimes
 	now := time.Unix(100, 0)
 	for i := range uint64(200) {
 		a.add(i*10, i*10+10, now)
@@ -124,24 +125,25 @@ func TestArrivals(t *testing.T) {
 			t.Errorf("after %d: settled up to %d, at least %d", i*10+10, settled, least)
 		}
 		for off := range i*10 + 10 {
-			due := a.settlesIn(off, i*10+10, now)
+			due := a.untilSettled(off, i*10+10, now)
 			if (due <= 0) != (off <= settled) || due > redact.Settle {
 				t.Fatalf("after %d: %d is due in %v, settled up to %d", i*10+10, off, due, settled)
 			}
 		}
 		if len(a.unsettled) > 6 {
-			t.Fatalf("%d arrivals are kept", len(a.unsettled))
+			t.Fatalf("%d intervals kept", len(a.unsettled))
 		}
 	}
-	if due := a.settlesIn(5000, 2000, now); due != redact.Settle {
-		t.Errorf("what was not seen yet is due in %v", due)
+	if due := a.untilSettled(5000, 2000, now); due != redact.Settle {
+		t.Errorf("unknown output settles in %v", due)
 	}
 }
 
-// Output that ends like the start of a secret is returned whole, whether it is one or not; a whole secret is masked.
+// TestSecretPrefix_NotRedacted checks that output which ends like the start of a secret is returned whole, and that a
+// whole secret is masked.
 //
 // FAULT: G2
-func TestBeginningOfASecretIsNoOracle(t *testing.T) {
+func TestSecretPrefix_NotRedacted(t *testing.T) {
 	known, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -152,20 +154,20 @@ func TestBeginningOfASecretIsNoOracle(t *testing.T) {
 	for _, text := range []string{
 		"one", "Type: z", "zq&hunter 2", "zq%26h", "zq\\&hunt", "z\bzq", "\x1b[1mzq&", value[:17], value[:len(value)-1], "ghp_16C7e4", "https://me:sec", "\\u007", "a blank ",
 	} {
-		f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, func(c *Config) { c.Known = known })
+		f := reopenSession(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, func(c *Config) { c.Vault = known })
 		f.print(f.Session, text)
 		awaitOffset(t, f.Session, len(text))
-		if got := f.hidden(t, 0, 1000); string(got.Data) != text || got.Next != uint64(len(text)) {
+		if got := f.readRedacted(t, 0, 1000); string(got.Data) != text || got.Next != uint64(len(text)) {
 			t.Errorf("%q: %q, next %d", text, got.Data, got.Next)
 		}
 	}
 }
 
-// A transcript shows no part of a secret in whose middle the program switched screens.
+// TestTranscript_HidesSplitSecrets checks a secret in whose middle the program switched screens.
 //
 // FAULT: G17
-func TestTranscriptHidesSplitSecrets(t *testing.T) {
-	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, knowing(t, "hunter22"))
+func TestTranscript_HidesSplitSecrets(t *testing.T) {
+	f := reopenSession(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, withSecret(t, "hunter22"))
 	f.print(f.Session, "key hunt\x1b[?47her22\x1b[?47l ok\r\n")
 	waitText(t, f.Session, "ok")
 	_, end := f.OutputRange()

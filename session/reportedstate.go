@@ -32,8 +32,8 @@ func (h *historyHost) changedReportedState() ([]byte, error) {
 	return json.Marshal(now)
 }
 
-// resumeReported reads reportedFile, if present.
-func (h *historyHost) resumeReported() {
+// restoreReported reads reportedFile, if present.
+func (h *historyHost) restoreReported() {
 	s := h.s
 	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, reportedFile))
 	var was reportedState
@@ -49,8 +49,8 @@ func (h *historyHost) resumeReported() {
 	})
 }
 
-// statusOfScreen copies the state of a restored emulator to the status.
-func (s *Session) statusOfScreen() {
+// restoreStatusFromScreen copies the state of a restored emulator to the status.
+func (s *Session) restoreStatusFromScreen() {
 	var f vterm.Frame
 	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // no rows
 	s.update(ChangeOutput, func(st *Status) {

@@ -8,17 +8,17 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// What is known of a session is the same after a restart, however long before the checkpoint
-// the program said it, and the screen agrees.
+// TestStatus_KeptOverRestart checks that a session's status is the same after a restart, however long before the
+// checkpoint the program reported it, and that it agrees with the screen.
 //
 // FAULT: B20
-func TestStatusOverARestart(t *testing.T) {
+func TestStatus_KeptOverRestart(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "\x1b]0;the title\a\x1b]7;file:///usr/lib\a\x1b]9;4;1;42\a\x1b[?1049hfull screen")
 	waitText(t, s.Session, "full screen")
 	s.Stop()
-	for range 2 { // the second one begins with the checkpoint only
-		s = reopen(t, s.dir, s.fake.ring, journal.Options{})
+	for range 2 { // the second owner starts from the checkpoint only
+		s = reopenSession(t, s.dir, s.fakeDevice.ring, journal.Options{})
 		s.print(s.Session, strings.Repeat("\x1b[Hmore of it", 1000)+"end")
 		waitText(t, s.Session, "end")
 		st := s.Status()
@@ -27,7 +27,7 @@ func TestStatusOverARestart(t *testing.T) {
 		}
 		var f vterm.Frame
 		if err := s.Frame(testContext(t), &f, vterm.Query{}); err != nil || f.Alt != st.Alt {
-			t.Errorf("the screen: alt %v, %v", f.Alt, err)
+			t.Errorf("screen: alt %v, %v", f.Alt, err)
 		}
 		s.Stop()
 	}

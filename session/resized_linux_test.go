@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// screenAndHistory is the lines of the history and of the screen, as they are broken.
+// screenAndHistory returns the lines of the history and of the screen, as they are wrapped.
 func screenAndHistory(t *testing.T, s *Session) string {
 	t.Helper()
 	var lines []string
@@ -42,11 +42,11 @@ func screenAndHistory(t *testing.T, s *Session) string {
 	return strings.Join(lines, "\n")
 }
 
-// History that was read while the terminal was narrower is broken as before once its owner was killed: the next one
-// replays output and sizes, and knows nothing of who read.
+// TestHistory_ReadBetweenResizes checks that history which was read while the terminal was narrower is wrapped as before
+// once its owner was killed: the next one replays output and sizes, and does not know of the read.
 //
 // FEATURES: R10, R90
-func TestHistoryReadBetweenSizes(t *testing.T) {
+func TestHistory_ReadBetweenResizes(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, strings.Repeat("a", 50)+"\x1b[40Cend of a line with a gap in it"+strings.Repeat("\r\n", 30)+
 		"\x1b#6"+strings.Repeat("w", 40)+strings.Repeat("\r\n", 30)+"done")
@@ -62,16 +62,16 @@ func TestHistoryReadBetweenSizes(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.dir, "checkpoint")); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	again := reopen(t, s.dir, s.fake.ring, journal.Options{})
+	again := reopenSession(t, s.dir, s.fakeDevice.ring, journal.Options{})
 	if got := screenAndHistory(t, again.Session); got != want {
 		t.Errorf("after a kill:\n%s\nbefore:\n%s", got, want)
 	}
 }
 
-// A size that a daemon set and was killed before it had noted it everywhere is the session's, and is in the journal.
+// TestSize_OfKilledDaemon checks that a size which a daemon set before it was killed is the session's, and is journaled.
 //
 // FEATURES: R10, R90
-func TestSizeOfAKilledDaemon(t *testing.T) {
+func TestSize_OfKilledDaemon(t *testing.T) {
 	master, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestSizeOfAKilledDaemon(t *testing.T) {
 	if err := pty.Setsize(master, &pty.Winsize{Cols: 60, Rows: 20}); err != nil {
 		t.Fatal(err)
 	}
-	terminal := func(c *Config) { c.Device = &asking{fake: c.Device.(*fake), master: master, tty: tty} }
+	terminal := func(c *Config) { c.Device = &ttyDevice{fakeDevice: c.Device.(*fakeDevice), master: master, tty: tty} }
 	for _, c := range []struct {
 		name      string
 		prints    string
@@ -95,7 +95,7 @@ func TestSizeOfAKilledDaemon(t *testing.T) {
 		{"at the terminal, another in the journal", "text", [2]int{100, 30}, []func(*Config){terminal}, [2]int{60, 20}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := reopen(t, t.TempDir(), ring.Local(ring.DefaultSize), journal.Options{})
+			s := reopenSession(t, t.TempDir(), ring.Local(ring.DefaultSize), journal.Options{})
 			if c.prints != "" {
 				s.print(s.Session, c.prints)
 				waitText(t, s.Session, c.prints)
@@ -106,7 +106,7 @@ func TestSizeOfAKilledDaemon(t *testing.T) {
 				}
 			}
 			s.Stop()
-			again := reopen(t, s.dir, s.fake.ring, journal.Options{}, c.with...)
+			again := reopenSession(t, s.dir, s.fakeDevice.ring, journal.Options{}, c.with...)
 			var f vterm.Frame
 			if err := again.Frame(testContext(t), &f, vterm.Query{}); err != nil {
 				t.Fatal(err)
@@ -116,21 +116,21 @@ func TestSizeOfAKilledDaemon(t *testing.T) {
 				t.Errorf("status %v, screen %d×%d, want %v", got, f.Cols, f.Rows, c.want)
 			}
 			if cols, rows, err := again.journal.SizeAt(again.journal.End()); err != nil || [2]int{cols, rows} != c.want {
-				t.Errorf("the journal says %d×%d, %v, want %v", cols, rows, err, c.want)
+				t.Errorf("journal: %d×%d, %v, want %v", cols, rows, err, c.want)
 			}
 		})
 	}
 }
 
-// The screen has the size that the session says, also where a checkpoint brought it and no size was replayed, and where one
-// was not replayed because by the clock, which was set back, the checkpoint had seen it.
+// TestSize_WithCheckpoint checks that the screen has the status's size, also where it came with a checkpoint, and where
+// a size was not replayed because by the clock, which was set back, the checkpoint included it.
 //
 // FEATURES: R10, R90
-func TestSizeBesideACheckpoint(t *testing.T) {
+func TestSize_WithCheckpoint(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		after      string // printed after the size was set
-		checkpoint [2]int // the size it has
+		checkpoint [2]int // its size
 	}{
 		{"newer than the last size", "more", [2]int{100, 30}},
 		{"older than the last size, not by the clock", "", [2]int{80, 24}},
@@ -154,7 +154,7 @@ func TestSizeBesideACheckpoint(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			again := reopen(t, s.dir, s.fake.ring, journal.Options{})
+			again := reopenSession(t, s.dir, s.fakeDevice.ring, journal.Options{})
 			var f vterm.Frame
 			if err := again.Frame(testContext(t), &f, vterm.Query{}); err != nil {
 				t.Fatal(err)
@@ -166,14 +166,14 @@ func TestSizeBesideACheckpoint(t *testing.T) {
 	}
 }
 
-// The PTY and answers to programs have the cell size of the client's terminal.
+// TestSetOuter_SizesCells checks that the PTY and replies to programs have the cell size of the client's terminal.
 //
 // FAULT: H10
 func TestSetOuter_SizesCells(t *testing.T) { synctest.Test(t, testSetOuterSizesCells) }
 
 func testSetOuterSizesCells(t *testing.T) {
 	t.Helper()
-	d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), nil, func(*Config) {})
+	d := newTTYDevice(t, t.TempDir(), ring.Local(ring.DefaultSize), nil, func(*Config) {})
 	if err := sys.SetSize(int(d.master.Fd()), 100, 20); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func testSetOuterSizesCells(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	engine, err := d.s.restoreEmulator() // as after a rest
+	engine, err := d.s.restoreEmulator() // as after an eviction
 	if err == nil {
 		d.s.describeOuter(engine)
 	}

@@ -38,10 +38,10 @@ type (
 
 // Errors of rules.
 var (
-	ErrNoRule   = rules.ErrNoRule
-	ErrRuleName = rules.ErrRuleName
-	ErrEcho     = inputqueue.ErrEcho
-	ErrMayEcho  = inputqueue.ErrMayEcho
+	ErrNoRule     = rules.ErrNoRule
+	ErrRuleExists = rules.ErrRuleExists
+	ErrEcho       = inputqueue.ErrEcho
+	ErrMayEcho    = inputqueue.ErrMayEcho
 )
 
 // rulesFile, in the session's directory, holds its rules and their state. firingsFile holds a record of their actions.
@@ -62,8 +62,8 @@ func (s *Session) AddRules(ctx context.Context, list []respond.Rule) (added []Ru
 	return added, errors.Join(opErr, err)
 }
 
-// addRules attaches rules to the session, or to a line's call.
-func (s *Session) addRules(list []respond.Rule, call *rules.Call) ([]Rule, error) {
+// addRules attaches rules to the session, or to a line.
+func (s *Session) addRules(list []respond.Rule, call *rules.LineRules) ([]Rule, error) {
 	h := s.rules
 	if h == nil {
 		h = s.newRules()
@@ -103,7 +103,7 @@ func (s *Session) RemoveRules(ctx context.Context, names ...string) (removed []R
 	return removed, errors.Join(opErr, err)
 }
 
-// Rules lists the session's rules, in the order they are looked at.
+// Rules returns the session's rules, in the order in which they are matched.
 func (s *Session) Rules(ctx context.Context) (list []Rule, err error) {
 	err = s.do(ctx, func() {
 		if s.rules != nil {
@@ -136,7 +136,7 @@ func (s *Session) UnusedRules(ctx context.Context, r *Run) (unused []respond.Rul
 	return unused
 }
 
-// Firings returns the kept firings of the session's rules, oldest first.
+// Firings returns the retained firings of the session's rules, oldest first.
 func (s *Session) Firings() ([]Firing, error) {
 	return rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Firings()
 }
@@ -146,14 +146,14 @@ func (s *Session) endRules(r *Run) {
 	if len(r.Rules) == 0 || s.rules == nil {
 		return
 	}
-	if err := s.rules.machine.EndCall(&r.Call); err != nil {
+	if err := s.rules.machine.EndLine(&r.LineRules); err != nil {
 		s.log.Error("end a line's rules", "session", s.cfg.ID, "err", err)
 	}
 	s.rulesChanged()
 }
 
-// resumeRules restores the rules from their file.
-func (s *Session) resumeRules() {
+// restoreRules restores the rules from their file.
+func (s *Session) restoreRules() {
 	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, rulesFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return
@@ -172,7 +172,8 @@ func (s *Session) resumeRules() {
 	s.rulesChanged()
 }
 
-// echoState returns what echoes input, by the terminal's settings: terminal, program or nothing. A password box echoes nothing.
+// echoState returns what echoes input, by the terminal's settings: terminal, program or nothing. A password box echoes
+// nothing.
 func (s *Session) echoState() respond.EchoState {
 	if s.cfg.Device == nil {
 		return respond.EchoOn
@@ -222,7 +223,7 @@ func (s *Session) newRules() *rulesHost {
 // output passes new output to the rules, the last bytes that the emulator has seen.
 func (h *rulesHost) output(p []byte) {
 	if h != nil {
-		h.machine.Output(p, h.s.off-uint64(len(p)))
+		h.machine.Output(p, h.s.offset-uint64(len(p)))
 	}
 }
 
@@ -258,8 +259,8 @@ func (h *rulesHost) C() <-chan time.Time {
 // isIdle reports whether the timer is not set.
 func (h *rulesHost) isIdle() bool { return h == nil || h.alarm.due.IsZero() }
 
-// due handles expired times.
-func (h *rulesHost) due() {
+// onTimer handles expired times.
+func (h *rulesHost) onTimer() {
 	if h != nil {
 		h.alarm.clear()
 		h.machine.Due()
@@ -286,8 +287,8 @@ func (h *rulesHost) end() {
 func (h *rulesHost) View() rules.View {
 	s := h.s
 	v := rules.View{
-		Now: time.Now(), Start: s.cfg.Journal.Start(), Offset: s.off, Running: s.Status().State == Running, Live: s.ring != nil,
-		Echo: s.echoState(), Typed: s.typing.at != wait.Anchor{}, TypedAt: s.typing.at.Off,
+		Now: time.Now(), Start: s.cfg.Journal.Start(), Offset: s.offset, Running: s.Status().State == Running, Live: s.ring != nil,
+		Echo: s.echoState(), Typed: s.typing.lastInput != wait.Anchor{}, TypedAt: s.typing.lastInput.Off,
 	}
 	if s.engine != nil {
 		v.Modes = s.engine.Modes()
@@ -299,20 +300,20 @@ func (h *rulesHost) View() rules.View {
 func (h *rulesHost) Screen(veiled bool) respond.Screen {
 	var f vterm.Frame
 	var veil func(*vterm.Frame)
-	if veiled && h.s.cfg.Known != nil {
+	if veiled && h.s.cfg.Vault != nil {
 		above := redact.Above(h.s.engine)
-		veil = func(f *vterm.Frame) { h.s.cfg.Known.StreamRedactor().Frame(f, above) }
+		veil = func(f *vterm.Frame) { h.s.cfg.Vault.StreamRedactor().Frame(f, above) }
 	}
 	h.s.engine.Frame(&f, vterm.Query{})
-	return rules.ScreenOf(&f, veil, &h.s.typing.editor, h.s.off, h.s.topRow())
+	return rules.ScreenOf(&f, veil, &h.s.typing.editor, h.s.offset, h.s.topRow())
 }
 
-// Redactor implements rules.Host
+// Redactor implements rules.Host.
 func (h *rulesHost) Redactor() respond.Redactor {
-	if h.s.cfg.Known == nil {
+	if h.s.cfg.Vault == nil {
 		return nil
 	}
-	return h.s.cfg.Known.StreamRedactor()
+	return h.s.cfg.Vault.StreamRedactor()
 }
 
 // Read implements rules.Host.
@@ -332,13 +333,13 @@ func (h *rulesHost) Do(a rules.Action) error {
 	case rules.ActLookUp:
 		h.tasks.Go(func() {
 			data, err := h.lookUp(a.Reply)
-			h.onResolved(a.Reply, data, err, time.Now().Add(inputqueue.UnreadTime))
+			h.onResolved(a.Reply, data, err, time.Now().Add(inputqueue.UnreadTimeout))
 		})
 	case rules.ActRetry:
 		time.AfterFunc(rules.Poll, func() { h.onResolved(a.Reply, a.Data, nil, a.Until) })
 	case rules.ActUnread:
 		if s.typing.HasUnreadInput() {
-			return inputqueue.ErrAhead
+			return inputqueue.ErrUnreadInput
 		}
 	case rules.ActType:
 		return h.typeReply(&a)
@@ -383,7 +384,7 @@ func (h *rulesHost) lookUp(p *rules.Reply) ([]byte, error) {
 // resolve looks up a secret or runs a hook.
 func (h *rulesHost) resolve(ctx context.Context, p *rules.Reply) ([]byte, error) {
 	r := h.s.cfg.Secrets
-	if p.OfAgent() {
+	if p.IsOfAgent() {
 		ctx = identity.With(ctx, identity.Actor{UID: os.Getuid(), Agent: "unknown"})
 	}
 	switch {
@@ -401,7 +402,7 @@ func (h *rulesHost) recordFiring(f *Firing) {
 	if err := rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Append(f); err != nil {
 		s.log.Error("record what a rule did", "session", s.cfg.ID, "err", err)
 	}
-	if s.cfg.OnFiring != nil && !s.muted {
+	if s.cfg.OnFiring != nil && !s.publishMuted {
 		s.cfg.OnFiring(*f)
 	}
 }
@@ -428,7 +429,7 @@ func (h *rulesHost) saveRules(state []byte, err error) {
 // typeReply types the reply of a rule, and updates waits, prompts and the journal.
 func (h *rulesHost) typeReply(a *rules.Action) (err error) {
 	s := h.s
-	if err := admit.CheckLength(s.typing.line, a.Data, s.typing); err != nil {
+	if err := admit.CheckLength(s.typing.lineLength, a.Data, s.typing); err != nil {
 		return err
 	}
 	s.typing.countLine(a.Data, s.echoState())
@@ -439,12 +440,12 @@ func (h *rulesHost) typeReply(a *rules.Action) (err error) {
 	}
 	length := len(a.Data)
 	if a.Secret {
-		s.cfg.Known.Learn(strings.TrimRight(string(a.Data), "\r\n"))
+		s.cfg.Vault.Learn(strings.TrimRight(string(a.Data), "\r\n"))
 		length = 0 // its length is secret too
 	} else {
 		s.typing.rememberTyped(a.Data)
 	}
 	s.inputwait.noteInput()
-	s.history.noteInput(journal.InputTyped, length)
+	s.history.recordInput(journal.InputTyped, length)
 	return err
 }

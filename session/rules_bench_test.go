@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// BenchmarkFlood takes a flood of output, with rules that it does not match.
+// BenchmarkFlood measures a flood of output with rules that do not match.
 func BenchmarkFlood(b *testing.B) {
 	var chunk bytes.Buffer
 	for i := 0; chunk.Len() < 64<<10; i++ {
@@ -35,7 +35,7 @@ func BenchmarkFlood(b *testing.B) {
 				b.Fatal(err)
 			}
 			s, err := New(Config{
-				ID: "bench", Dir: dir, Device: &fake{ring: r, accept: -1}, Ring: r, Journal: j,
+				ID: "bench", Dir: dir, Device: &fakeDevice{ring: r, accept: -1}, Ring: r, Journal: j,
 				Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
 				Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			})
@@ -62,6 +62,7 @@ func BenchmarkFlood(b *testing.B) {
 	}
 }
 
+// enterLine returns a reply that types a text and Enter.
 func enterLine(text string) []respond.Reply {
 	return []respond.Reply{{Kind: respond.ReplyText, Value: text}, {Kind: respond.ReplyKeys, Value: "<Enter>"}}
 }

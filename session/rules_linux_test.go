@@ -24,18 +24,17 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// asking is a device whose program asks: what is typed is kept, and echoed like a terminal
-// does that is set so.
-type asking struct {
-	*fake
+// ttyDevice is a device on a PTY. It records input, and echoes it if the terminal is set so.
+type ttyDevice struct {
+	*fakeDevice
 	master, tty *os.File
 	s           *Session
 }
 
-func (d *asking) Control(f func(int) error) error { return f(int(d.master.Fd())) }
+func (d *ttyDevice) Control(f func(int) error) error { return f(int(d.master.Fd())) }
 
-// echo sets whether input is shown, and by what.
-func (d *asking) echo(t *testing.T, state respond.EchoState) {
+// echo sets which side echoes input.
+func (d *ttyDevice) echo(t *testing.T, state respond.EchoState) {
 	t.Helper()
 	tio, err := unix.IoctlGetTermios(int(d.master.Fd()), unix.TCGETS)
 	if err != nil {
@@ -53,29 +52,30 @@ func (d *asking) echo(t *testing.T, state respond.EchoState) {
 	}
 }
 
-// says prints, and waits until all its effects are done.
-func (d *asking) says(text string) {
-	d.print(d.s, text)
-	settled()
+// print prints a text, and waits until all its effects are done.
+func (d *ttyDevice) print(text string) {
+	d.fakeDevice.print(d.s, text)
+	waitSettled()
 }
 
-func settled() {
+// waitSettled waits until output has settled.
+func waitSettled() {
 	time.Sleep(100 * time.Millisecond) // of the bubble's time
 	synctest.Wait()
 }
 
-// lookup is an SecretResolver of a test's own.
-type lookup struct {
+// fakeResolver is a SecretResolver of test functions.
+type fakeResolver struct {
 	secret func() ([]byte, error)
 	hook   func(Hook) ([]byte, error)
 }
 
-func (l lookup) Secret(context.Context, string) ([]byte, error) { return l.secret() }
+func (l fakeResolver) Secret(context.Context, string) ([]byte, error) { return l.secret() }
 
-func (l lookup) Hook(_ context.Context, h Hook) ([]byte, error) { return l.hook(h) }
+func (l fakeResolver) Hook(_ context.Context, h Hook) ([]byte, error) { return l.hook(h) }
 
-// newAsking makes a session over a directory and a ring that may exist.
-func newAsking(t *testing.T, dir string, r *ring.Ring, resolver SecretResolver, with ...func(*Config)) *asking {
+// newTTYDevice returns a session over a directory and a ring that may exist.
+func newTTYDevice(t *testing.T, dir string, r *ring.Ring, resolver SecretResolver, with ...func(*Config)) *ttyDevice {
 	t.Helper()
 	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
 	if err != nil {
@@ -85,7 +85,7 @@ func newAsking(t *testing.T, dir string, r *ring.Ring, resolver SecretResolver, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &asking{fake: &fake{ring: r, accept: -1, released: make(chan struct{})}, master: master, tty: tty}
+	d := &ttyDevice{fakeDevice: &fakeDevice{ring: r, accept: -1, released: make(chan struct{})}, master: master, tty: tty}
 	cfg := Config{
 		ID: "test", Dir: dir, Device: d, Ring: r, Journal: j, Secrets: resolver,
 		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
@@ -103,22 +103,23 @@ func newAsking(t *testing.T, dir string, r *ring.Ring, resolver SecretResolver, 
 	return d
 }
 
-// inBubble runs f with a session in a bubble of time.
-func inBubble(t *testing.T, resolver SecretResolver, f func(t *testing.T, d *asking, dir string)) {
+// withTTYDevice runs f with a session in a synctest bubble.
+func withTTYDevice(t *testing.T, resolver SecretResolver, f func(t *testing.T, d *ttyDevice, dir string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		f(t, newAsking(t, dir, ring.Local(ring.DefaultSize), resolver), dir)
+		f(t, newTTYDevice(t, dir, ring.Local(ring.DefaultSize), resolver), dir)
 	})
 }
 
-func (d *asking) add(t *testing.T, rules ...respond.Rule) []Rule {
+// addRules adds rules and fails the test if they are rejected.
+func (d *ttyDevice) addRules(t *testing.T, rules ...respond.Rule) []Rule {
 	t.Helper()
 	added, err := d.s.AddRules(t.Context(), rules)
 	if err != nil {
 		t.Fatal(err)
 	}
-	settled()
+	waitSettled()
 	return added
 }
 
@@ -149,12 +150,12 @@ func TestRulesAnswer(t *testing.T) {
 			[]string{"Name: ", "\r\ndenied\r\nName: "}, "bob\r"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
-				d.add(t, tt.rules...)
+			withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, _ string) {
+				d.addRules(t, tt.rules...)
 				for _, text := range tt.says {
-					d.says(text)
+					d.print(text)
 				}
-				if got := d.got(); got != tt.want {
+				if got := d.typedText(); got != tt.want {
 					t.Errorf("typed %q, want %q", got, tt.want)
 				}
 			})
@@ -162,7 +163,7 @@ func TestRulesAnswer(t *testing.T) {
 	}
 }
 
-// A new rule answers the prompt on the screen; typed input is no prompt.
+// TestNewRule_AnswersCurrentPrompt checks that a new rule answers the prompt on the screen; typed input is no prompt.
 //
 // FEATURES: R50, R51
 func TestNewRule_AnswersCurrentPrompt(t *testing.T) {
@@ -173,16 +174,16 @@ func TestNewRule_AnswersCurrentPrompt(t *testing.T) {
 		{"what was typed", "$ ", "echo Name: ", "echo Name: ", "echo Name: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
-				d.says(tt.says)
+			withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, _ string) {
+				d.print(tt.says)
 				if tt.typed != "" {
-					if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte(tt.typed)}); err != nil {
+					if _, err := d.s.Type(t.Context(), TypeRequest{Bytes: []byte(tt.typed)}); err != nil {
 						t.Fatal(err)
 					}
-					d.says(tt.echo)
+					d.print(tt.echo)
 				}
-				d.add(t, respond.Rule{Text: "Name: ", Reply: enterLine("bob")})
-				if got := d.got(); got != tt.want {
+				d.addRules(t, respond.Rule{Text: "Name: ", Reply: enterLine("bob")})
+				if got := d.typedText(); got != tt.want {
 					t.Errorf("typed %q, want %q", got, tt.want)
 				}
 			})
@@ -190,10 +191,10 @@ func TestNewRule_AnswersCurrentPrompt(t *testing.T) {
 	}
 }
 
-// The replies do not depend on how a dialogue is split into reads, or on other output.
+// TestRules_IndependentOfReadBoundaries checks that replies do not depend on how output is split into reads.
 //
 // FEATURES: R51
-func TestCutsDoNotChangeAnswers(t *testing.T) {
+func TestRules_IndependentOfReadBoundaries(t *testing.T) {
 	const dialogue = "Welcome\r\n\x1b[1mName: \x1b[m|bob\r\nPassword for bob: |\r\nContinue [y/N]? |y\r\nContinue [y/N]? |y\r\nbye\r\n"
 	rules := []respond.Rule{
 		{Text: "Name: ", Reply: enterLine("bob")}, {Regexp: `(?i)password for (\w+): $`, Reply: enterLine("$1's")},
@@ -201,61 +202,61 @@ func TestCutsDoNotChangeAnswers(t *testing.T) {
 	}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
-		inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
-			d.add(t, rules...)
+		withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, _ string) {
+			d.addRules(t, rules...)
 			for part := range strings.SplitSeq(dialogue, "|") {
 				if at := strings.LastIndex(part, "\n") + 1; seed%2 == 1 {
 					part = part[:at] + "unrelated \x1b[32moutput\x1b[m: 1 2 3\r\n" + part[at:]
 				}
 				for part != "" {
 					n := 1 + rnd.IntN(min(len(part), 8))
-					d.print(d.s, part[:n])
+					d.fakeDevice.print(d.s, part[:n])
 					synctest.Wait()
 					part = part[n:]
 				}
-				settled()
+				waitSettled()
 			}
-			if got, want := d.got(), "bob\rbob's\ry\ry\r"; got != want {
+			if got, want := d.typedText(), "bob\rbob's\ry\ry\r"; got != want {
 				t.Errorf("seed %d: typed %q, want %q", seed, got, want)
 			}
 		})
 	}
 }
 
-// Typed input does not match, however it is echoed.
+// TestRules_IgnoreTypedText checks that typed input does not match, however it is echoed.
 //
 // FEATURES: R51
-func TestTypedTextFiresNothing(t *testing.T) {
+func TestRules_IgnoreTypedText(t *testing.T) {
 	for _, state := range []respond.EchoState{respond.EchoOn, respond.EchoApp} {
-		inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+		withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, _ string) {
 			d.echo(t, state)
-			d.add(t, respond.Rule{Text: "Password: ", Reply: enterLine("x")}, respond.Rule{Text: "Password: ", On: respond.OnScreen, Reply: enterLine("y")})
-			d.says("$ ")
+			d.addRules(t, respond.Rule{Text: "Password: ", Reply: enterLine("x")}, respond.Rule{Text: "Password: ", On: respond.OnScreen, Reply: enterLine("y")})
+			d.print("$ ")
 			for _, c := range "echo Password: " {
-				if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte(string(c))}); err != nil {
+				if _, err := d.s.Type(t.Context(), TypeRequest{Bytes: []byte(string(c))}); err != nil {
 					t.Fatal(err)
 				}
-				d.says(string(c))
+				d.print(string(c))
 			}
-			if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("\r")}); err != nil {
+			if _, err := d.s.Type(t.Context(), TypeRequest{Bytes: []byte("\r")}); err != nil {
 				t.Fatal(err)
 			}
-			d.says("\r\n")
-			if got := d.got(); got != "echo Password: \r" {
+			d.print("\r\n")
+			if got := d.typedText(); got != "echo Password: \r" {
 				t.Errorf("echo %s: typed %q", state, got)
 			}
-			d.says("Password: ") // the program's own
-			if got := d.got(); !strings.HasSuffix(got, "x\ry\r") && !strings.HasSuffix(got, "y\rx\r") {
+			d.print("Password: ") // printed by the program
+			if got := d.typedText(); !strings.HasSuffix(got, "x\ry\r") && !strings.HasSuffix(got, "y\rx\r") {
 				t.Errorf("echo %s: typed %q", state, got)
 			}
 		})
 	}
 }
 
-// Secrets are typed only while there is no echo, and are not stored anywhere.
+// TestRules_TypeSecretsWithoutEcho checks that secrets are typed only while there is no echo, and are not stored.
 //
 // FEATURES: R53
-func TestSecretsOfRules(t *testing.T) {
+func TestRules_TypeSecretsWithoutEcho(t *testing.T) {
 	secret := []respond.Reply{{Kind: respond.ReplySecret, Value: "env:PW"}, {Kind: respond.ReplyKeys, Value: "<Enter>"}}
 	for _, tt := range []struct {
 		name   string
@@ -272,28 +273,28 @@ func TestSecretsOfRules(t *testing.T) {
 		{"not to be had", respond.EchoOff, false, errors.New("gone"), "", "gone"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			resolver := lookup{secret: func() ([]byte, error) { return []byte("hunter2"), tt.lookup }}
-			inBubble(t, resolver, func(t *testing.T, d *asking, dir string) {
+			resolver := fakeResolver{secret: func() ([]byte, error) { return []byte("hunter2"), tt.lookup }}
+			withTTYDevice(t, resolver, func(t *testing.T, d *ttyDevice, dir string) {
 				d.echo(t, tt.state)
-				d.add(t, respond.Rule{Text: "Password: ", Reply: secret, Force: tt.force})
-				d.says("Password: ")
+				d.addRules(t, respond.Rule{Text: "Password: ", Reply: secret, Force: tt.force})
+				d.print("Password: ")
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
-				if got := d.got(); got != tt.want {
+				if got := d.typedText(); got != tt.want {
 					t.Errorf("typed %q, want %q", got, tt.want)
 				}
 				list, err := d.s.Firings()
 				if err != nil || len(list) == 0 || !strings.Contains(list[len(list)-1].Error, tt.why) {
 					t.Errorf("firings %+v %v, want %q", list, err, tt.why)
 				}
-				mustNotHold(t, dir, "hunter2")
+				mustNotContain(t, dir, "hunter2")
 			})
 		})
 	}
 }
 
-// mustNotHold fails if any file below a directory holds a text.
-func mustNotHold(t *testing.T, dir, text string) {
+// mustNotContain fails if any file below a directory contains a text.
+func mustNotContain(t *testing.T, dir, text string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -301,7 +302,7 @@ func mustNotHold(t *testing.T, dir, text string) {
 		}
 		b, err := os.ReadFile(path)
 		if strings.Contains(string(b), text) {
-			t.Errorf("%s holds %q", filepath.Base(path), text)
+			t.Errorf("%s contains %q", filepath.Base(path), text)
 		}
 		return err
 	})
@@ -310,101 +311,101 @@ func mustNotHold(t *testing.T, dir, text string) {
 	}
 }
 
-// A typed password is nowhere in the stored state of rules.
+// TestTypedSecrets_NotStored checks that a typed password is nowhere in the stored state of rules.
 //
 // FEATURES: R53
 func TestTypedSecrets_NotStored(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, d *asking, dir string) {
-		d.add(t, respond.Rule{Text: "Code: ", Reply: enterLine("open-sesame")})
-		d.says("Password: ")
+	withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, dir string) {
+		d.addRules(t, respond.Rule{Text: "Code: ", Reply: enterLine("open-sesame")})
+		d.print("Password: ")
 		for _, state := range []respond.EchoState{respond.EchoOff, respond.EchoApp} {
 			d.echo(t, state)
-			if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("hunter2\r")}); err != nil {
+			if _, err := d.s.Type(t.Context(), TypeRequest{Bytes: []byte("hunter2\r")}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("hunter2"), Secret: true}); !errors.Is(err, ErrMayEcho) {
-			t.Errorf("a secret for a program that reads raw: %v", err)
+		if _, err := d.s.Type(t.Context(), TypeRequest{Bytes: []byte("hunter2"), Secret: true}); !errors.Is(err, ErrMayEcho) {
+			t.Errorf("secret in raw mode: %v", err)
 		}
 		d.echo(t, respond.EchoOff)
-		if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("hunter2"), Secret: true}); err != nil {
+		if _, err := d.s.Type(t.Context(), TypeRequest{Bytes: []byte("hunter2"), Secret: true}); err != nil {
 			t.Error(err)
 		}
-		d.says("\r\nCode: ")
+		d.print("\r\nCode: ")
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		mustNotHold(t, dir, "hunter2")
+		mustNotContain(t, dir, "hunter2")
 		list, err := d.s.Firings()
 		if err != nil || len(list) != 1 || list[0].Reply[0].Value != "[hidden]" {
-			t.Errorf("what was typed unseen is recorded: %+v %v", list, err)
+			t.Errorf("unechoed input is recorded: %+v %v", list, err)
 		}
 	})
 }
 
-// A hook has the captures, its output is typed, and nothing waits for it.
+// TestHooks checks that a hook gets the captures, its output is typed, and the owner does not wait for it.
 // FEATURES: R54
 func TestHooks(t *testing.T) {
 	begun, proceed := make(chan Hook, 1), make(chan struct{})
-	resolver := lookup{hook: func(h Hook) ([]byte, error) {
+	resolver := fakeResolver{hook: func(h Hook) ([]byte, error) {
 		begun <- h
 		<-proceed
 		return []byte("from the hook\n"), nil
 	}}
 	synctest.Test(t, func(t *testing.T) {
 		begun, proceed = make(chan Hook, 1), make(chan struct{})
-		d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), resolver)
-		d.add(t, respond.Rule{Regexp: `code for (?P<who>\w+): $`, Reply: []respond.Reply{{Kind: respond.ReplyHook, Value: "otp $1"}, {Kind: respond.ReplyText, Value: "after"}}})
-		d.says("code for bob: ")
+		d := newTTYDevice(t, t.TempDir(), ring.Local(ring.DefaultSize), resolver)
+		d.addRules(t, respond.Rule{Regexp: `code for (?P<who>\w+): $`, Reply: []respond.Reply{{Kind: respond.ReplyHook, Value: "otp $1"}, {Kind: respond.ReplyText, Value: "after"}}})
+		d.print("code for bob: ")
 		h := <-begun
 		if h.Command != "otp $1" || h.Captures["who"] != "bob" || h.Captures["1"] != "bob" || h.Rule != "1" {
 			t.Errorf("hook %+v", h)
 		}
-		d.says("more\r\n") // the loop continues
-		if st := d.s.Status(); st.Offset != 20 || d.got() != "" {
-			t.Errorf("offset %d, typed %q", st.Offset, d.got())
+		d.print("more\r\n") // the loop continues
+		if st := d.s.Status(); st.Offset != 20 || d.typedText() != "" {
+			t.Errorf("offset %d, typed %q", st.Offset, d.typedText())
 		}
 		close(proceed)
 		synctest.Wait()
-		if got := d.got(); got != "from the hook\rafter" {
+		if got := d.typedText(); got != "from the hook\rafter" {
 			t.Errorf("typed %q", got)
 		}
 	})
 }
 
-// A rule that is taken away while its hook runs types nothing.
+// TestRule_RemovedDuringHook checks that a rule which is removed while its hook runs types nothing.
 // FEATURES: R50, R54
-func TestRemovedWhileItsHookRuns(t *testing.T) {
+func TestRule_RemovedDuringHook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		proceed := make(chan struct{})
-		d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), lookup{hook: func(Hook) ([]byte, error) { <-proceed; return []byte("x"), nil }})
-		d.add(t, respond.Rule{Text: "a", Reply: []respond.Reply{{Kind: respond.ReplyHook, Value: "h"}}}, respond.Rule{Text: "b", Reply: enterLine("b")})
-		d.says("a\r\n")
+		d := newTTYDevice(t, t.TempDir(), ring.Local(ring.DefaultSize), fakeResolver{hook: func(Hook) ([]byte, error) { <-proceed; return []byte("x"), nil }})
+		d.addRules(t, respond.Rule{Text: "a", Reply: []respond.Reply{{Kind: respond.ReplyHook, Value: "h"}}}, respond.Rule{Text: "b", Reply: enterLine("b")})
+		d.print("a\r\n")
 		if _, err := d.s.RemoveRules(t.Context(), "1"); err != nil {
 			t.Fatal(err)
 		}
 		close(proceed)
-		d.says("b\r\n")
-		if got := d.got(); got != "b\r" {
+		d.print("b\r\n")
+		if got := d.typedText(); got != "b\r" {
 			t.Errorf("typed %q", got)
 		}
 	})
 }
 
 // FEATURES: R50
-func TestRulesAreListedAndRemoved(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, d *asking, dir string) {
+func TestRules_ListAndRemove(t *testing.T) {
+	withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, dir string) {
 		ctx := t.Context()
-		d.add(t, respond.Rule{Name: "one", Text: "A", Reply: enterLine("a")})
-		d.add(t, respond.Rule{Text: "B", Reply: enterLine("b")}, respond.Rule{Text: "C", Reply: enterLine("c")})
-		d.says("A\r\nC\r\n")
-		if _, err := d.s.AddRules(ctx, []respond.Rule{{Name: "one", Text: "x", Reply: enterLine("x")}}); !errors.Is(err, ErrRuleName) {
-			t.Errorf("the same name twice: %v", err)
+		d.addRules(t, respond.Rule{Name: "one", Text: "A", Reply: enterLine("a")})
+		d.addRules(t, respond.Rule{Text: "B", Reply: enterLine("b")}, respond.Rule{Text: "C", Reply: enterLine("c")})
+		d.print("A\r\nC\r\n")
+		if _, err := d.s.AddRules(ctx, []respond.Rule{{Name: "one", Text: "x", Reply: enterLine("x")}}); !errors.Is(err, ErrRuleExists) {
+			t.Errorf("duplicate name: %v", err)
 		}
 		if _, err := d.s.AddRules(ctx, []respond.Rule{{Regexp: "(", Reply: enterLine("x")}}); err == nil {
-			t.Error("a regexp that is none was taken")
+			t.Error("an invalid regexp was accepted")
 		}
 		if _, err := d.s.RemoveRules(ctx, "one", "nine"); !errors.Is(err, ErrNoRule) {
-			t.Errorf("an unknown rule was removed: %v", err)
+			t.Errorf("removal of an unknown rule: %v", err)
 		}
 		if got := rulesText(t, d.s); got != "1 one 1, 2  0, 3  1" {
 			t.Errorf("rules %s", got)
@@ -412,8 +413,8 @@ func TestRulesAreListedAndRemoved(t *testing.T) {
 		if _, err := d.s.RemoveRules(ctx, "one", "2"); err != nil {
 			t.Fatal(err)
 		}
-		d.says("A\r\nB\r\nC\r\n")
-		if got := rulesText(t, d.s) + " " + d.got(); got != "3  2 a\rc\rc\r" {
+		d.print("A\r\nB\r\nC\r\n")
+		if got := rulesText(t, d.s) + " " + d.typedText(); got != "3  2 a\rc\rc\r" {
 			t.Errorf("rules and typed: %q", got)
 		}
 		if _, err := d.s.RemoveRules(ctx); err != nil {
@@ -425,6 +426,7 @@ func TestRulesAreListedAndRemoved(t *testing.T) {
 	})
 }
 
+// rulesText lists a session's rules by name.
 func rulesText(t *testing.T, s *Session) string {
 	t.Helper()
 	rules, err := s.Rules(t.Context())
@@ -438,49 +440,49 @@ func rulesText(t *testing.T, s *Session) string {
 	return strings.Join(parts, ", ")
 }
 
-// The next owner continues with the rules at whatever moment the last one was killed: answered prompts are not answered
-// again, others are.
+// TestRules_SurviveOwner checks that the next owner continues with the rules at whatever moment the last one was killed:
+// answered prompts are not answered again, others are.
 //
 // FEATURES: R50, R51
-func TestRulesSurviveAnOwner(t *testing.T) {
+func TestRules_SurviveOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
-		d := newAsking(t, dir, r, nil)
-		d.add(t, respond.Rule{Text: "Go? ", Reply: enterLine("y"), Max: 10}, respond.Rule{Text: "slow", Reply: []respond.Reply{
+		d := newTTYDevice(t, dir, r, nil)
+		d.addRules(t, respond.Rule{Text: "Go? ", Reply: enterLine("y"), Max: 10}, respond.Rule{Text: "slow", Reply: []respond.Reply{
 			{Kind: respond.ReplyText, Value: "1"}, {Kind: respond.ReplyWait, Wait: time.Hour}, {Kind: respond.ReplyText, Value: "2"}}})
 		typed := ""
 		again := func(what string, between func()) {
 			t.Helper()
 			d.s.Stop()
-			typed += d.got()
+			typed += d.typedText()
 			if between != nil {
 				between()
 			}
-			d = newAsking(t, dir, r, nil)
-			settled()
-			if got := typed + d.got(); !strings.HasSuffix(got, what) || strings.Count(got, "y") != strings.Count(what, "y") {
+			d = newTTYDevice(t, dir, r, nil)
+			waitSettled()
+			if got := typed + d.typedText(); !strings.HasSuffix(got, what) || strings.Count(got, "y") != strings.Count(what, "y") {
 				t.Fatalf("typed %q, want %q", got, what)
 			}
 		}
-		d.says("Go? ")
+		d.print("Go? ")
 		again("y\r", nil) // answered, and still on the screen
-		d.says("\rGo? ")
+		d.print("\rGo? ")
 		again("y\r", nil) // drawn again
-		d.says("y\r\nGo? ")
+		d.print("y\r\nGo? ")
 		again("y\ry\r", nil)
-		again("y\ry\ry\r", func() { // asked while there was no owner
+		again("y\ry\ry\r", func() { // printed while there was no owner
 			for p := []byte("y\r\nGo? "); len(p) > 0; {
 				n := copy(r.Room(), p)
 				r.Publish(n)
 				p = p[n:]
 			}
 		})
-		d.says("y\r\nslow\r\n")
+		d.print("y\r\nslow\r\n")
 		again("y\ry\ry\r1", nil)
 		time.Sleep(time.Hour)
-		settled()
-		if got := typed + d.got(); got != "y\ry\ry\r12" {
-			t.Errorf("the rest of a reply is lost: %q", got)
+		waitSettled()
+		if got := typed + d.typedText(); got != "y\ry\ry\r12" {
+			t.Errorf("the end of a reply is lost: %q", got)
 		}
 		if got := rulesText(t, d.s); got != "1  3, 2  1" {
 			t.Errorf("rules %s", got)
@@ -488,61 +490,62 @@ func TestRulesSurviveAnOwner(t *testing.T) {
 	})
 }
 
-// A program started after another one ended gets the same rules.
+// TestRules_KeptForNextProgram checks that a program started after another one ended gets the same rules.
 //
 // FEATURES: R50
-func TestRulesForTheNextProgram(t *testing.T) {
+func TestRules_KeptForNextProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
-		d := newAsking(t, dir, r, nil)
-		d.add(t, respond.Rule{Text: "Go? ", Reply: enterLine("y")})
-		d.says("Go? ")
+		d := newTTYDevice(t, dir, r, nil)
+		d.addRules(t, respond.Rule{Text: "Go? ", Reply: enterLine("y")})
+		d.print("Go? ")
 		d.s.Exited(Exit{}, r.Head())
-		settled()
+		waitSettled()
 		if st := d.s.Status(); st.State != Exited {
-			t.Fatalf("the session is %s", st.State)
+			t.Fatalf("state %s", st.State)
 		}
 		d.s.Stop()
-		d = newAsking(t, dir, r, nil)
-		d.says("\r\nGo? ")
-		if got := d.got(); got != "y\r" || rulesText(t, d.s) != "1  1" {
+		d = newTTYDevice(t, dir, r, nil)
+		d.print("\r\nGo? ")
+		if got := d.typedText(); got != "y\r" || rulesText(t, d.s) != "1  1" {
 			t.Errorf("typed %q, rules %s", got, rulesText(t, d.s))
 		}
 	})
 }
 
-// Of the output before a restart only the unfinished line is matched, and not if input is in it.
+// TestRules_IgnoreOldOutput_AfterRestart checks that of the output before a restart only the unfinished line is matched,
+// and not if input is in it.
 //
 // FEATURES: R51
-func TestNothingOldFiresAfterARestart(t *testing.T) {
+func TestRules_IgnoreOldOutput_AfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
-		d := newAsking(t, dir, r, nil)
-		d.add(t, respond.Rule{Text: "never", Reply: enterLine("x")}, respond.Rule{Text: "rest", CoolDown: time.Minute, Reply: enterLine("z")})
+		d := newTTYDevice(t, dir, r, nil)
+		d.addRules(t, respond.Rule{Text: "never", Reply: enterLine("x")}, respond.Rule{Text: "rest", CoolDown: time.Minute, Reply: enterLine("z")})
 		d.echo(t, respond.EchoApp)
-		d.says("rest\r\n")
-		killed := d.killed(t, dir)
-		d.says("rest\r\n$ ")
-		if _, err := d.s.Type(t.Context(), Typing{Bytes: []byte("echo never")}); err != nil {
+		d.print("rest\r\n")
+		killed := d.killOwner(t, dir)
+		d.print("rest\r\n$ ")
+		if _, err := d.s.Type(t.Context(), TypeRequest{Bytes: []byte("echo never")}); err != nil {
 			t.Fatal(err)
 		}
-		d.says("echo never")
+		d.print("echo never")
 		killed()
-		time.Sleep(time.Hour) // it has cooled down
-		d = newAsking(t, dir, r, nil)
-		settled()
-		if got := d.got(); got != "" {
+		time.Sleep(time.Hour) // after its cooldown
+		d = newTTYDevice(t, dir, r, nil)
+		waitSettled()
+		if got := d.typedText(); got != "" {
 			t.Errorf("typed %q", got)
 		}
-		d.says("\r\nnever\r\n")
-		if got := d.got(); got != "x\r" {
+		d.print("\r\nnever\r\n")
+		if got := d.typedText(); got != "x\r" {
 			t.Errorf("typed %q", got)
 		}
 	})
 }
 
-// killed makes an owner end as if killed: its later writes are lost, except to the journal.
-func (d *asking) killed(t *testing.T, dir string) (kill func()) {
+// killOwner makes an owner end as if killed: its later writes are lost, except to the journal.
+func (d *ttyDevice) killOwner(t *testing.T, dir string) (kill func()) {
 	t.Helper()
 	path := filepath.Join(dir, rulesFile)
 	b, err := os.ReadFile(path)
@@ -563,43 +566,43 @@ func (d *asking) killed(t *testing.T, dir string) (kill func()) {
 	}
 }
 
-// Input with an id is typed once, by whichever owner.
+// TestInputID_TypedOnce_AnyOwner types input with an id once, by whichever owner.
 // FEATURES: R55
-func TestTypedOnce(t *testing.T) {
+func TestInputID_TypedOnce_AnyOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, r := t.TempDir(), ring.Local(ring.DefaultSize)
-		d := newAsking(t, dir, r, nil)
-		d.says("Name: ")
+		d := newTTYDevice(t, dir, r, nil)
+		d.print("Name: ")
 		for range 2 {
-			if typed, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("bob"), ID: "7"}); err != nil || typed.Cursor != 6 || typed.Echo != respond.EchoOn {
+			if typed, err := d.s.TypeIn(t.Context(), TypeRequest{Bytes: []byte("bob"), ID: "7"}); err != nil || typed.Cursor != 6 || typed.Echo != respond.EchoOn {
 				t.Errorf("%+v %v", typed, err)
 			}
 		}
-		d.says("bob")
-		if _, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("by"), ID: "8"}); err != nil || d.got() != "bobby" {
-			t.Errorf("typed %q, %v", d.got(), err)
+		d.print("bob")
+		if _, err := d.s.TypeIn(t.Context(), TypeRequest{Bytes: []byte("by"), ID: "8"}); err != nil || d.typedText() != "bobby" {
+			t.Errorf("typed %q, %v", d.typedText(), err)
 		}
 		d.s.Stop()
-		if err := os.Remove(filepath.Join(dir, "checkpoint")); err != nil { // as if it was killed
+		if err := os.Remove(filepath.Join(dir, "checkpoint")); err != nil { // as after a kill
 			t.Fatal(err)
 		}
-		d = newAsking(t, dir, r, nil)
-		if typed, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("bob"), ID: "7"}); err != nil || typed.Cursor != 6 || d.got() != "" {
-			t.Errorf("typed again: %+v %v %q", typed, err, d.got())
+		d = newTTYDevice(t, dir, r, nil)
+		if typed, err := d.s.TypeIn(t.Context(), TypeRequest{Bytes: []byte("bob"), ID: "7"}); err != nil || typed.Cursor != 6 || d.typedText() != "" {
+			t.Errorf("repeated: %+v %v %q", typed, err, d.typedText())
 		}
 	})
 }
 
-// A reply of several parts is one write: a daemon that is killed on the way leaves all of it
-// or nothing, never the Enter without its line.
+// TestReply_TypedInOneWrite checks that a reply of several parts is one write: a daemon that is killed during it leaves
+// all of it or nothing, never the Enter without its line.
 //
 // FEATURES: R51, R54
-func TestReplyIsTypedWhole(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
-		d.add(t, respond.Rule{Text: "Name: ", Reply: enterLine("bob")})
-		d.says("Name: ")
-		if d.got() != "bob\r" || d.writes != 1 {
-			t.Errorf("%q in %d writes", d.got(), d.writes)
+func TestReply_TypedInOneWrite(t *testing.T) {
+	withTTYDevice(t, nil, func(t *testing.T, d *ttyDevice, _ string) {
+		d.addRules(t, respond.Rule{Text: "Name: ", Reply: enterLine("bob")})
+		d.print("Name: ")
+		if d.typedText() != "bob\r" || d.writes != 1 {
+			t.Errorf("%q in %d writes", d.typedText(), d.writes)
 		}
 	})
 }

@@ -13,13 +13,13 @@ type View struct {
 	Engine vterm.Engine
 	Offset uint64 // of the output the emulator has seen
 	Modes  vterm.Modes
-	// Replied reports that the latest input was replies to queries: a line editor may have taken them for keys.
-	Replied bool
+	// UnreadReplies reports that the latest input was replies to queries: a line editor may have taken them for keys.
+	UnreadReplies bool
 }
 
 // view returns the owner's current view.
 func (s *Session) view() View {
-	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes(), Replied: s.typing.replies.Unread}
+	return View{Engine: s.engine, Offset: s.offset, Modes: s.engine.Modes(), UnreadReplies: s.typing.replies.Unread}
 }
 
 // WithScreen calls f with the emulator on the owner's goroutine. f must be short and must
@@ -31,8 +31,8 @@ func (s *Session) WithScreen(ctx context.Context, f func(View)) error {
 // WithScreenAt works like WithScreen after the emulator has seen the output up to an offset, if available.
 func (s *Session) WithScreenAt(ctx context.Context, offset uint64, f func(View)) error {
 	return s.do(ctx, func() {
-		for before := s.off; s.off < offset; before = s.off {
-			if s.drain(); s.off == before {
+		for before := s.offset; s.offset < offset; before = s.offset {
+			if s.drain(); s.offset == before {
 				break
 			}
 		}
@@ -45,8 +45,8 @@ func (s *Session) Frame(ctx context.Context, f *vterm.Frame, q vterm.Query) erro
 	return s.do(ctx, func() { s.engine.Frame(f, q) })
 }
 
-// SetOuter sets the description of the client's terminal that programs get in answers, and the pixels of the terminal's cells.
-// Engines without such answers ignore it.
+// SetOuter sets the description of the client's terminal that programs get in replies, and the pixels of the terminal's
+// cells. Engines without such replies ignore it.
 func (s *Session) SetOuter(ctx context.Context, o vterm.Outer) error {
 	return s.do(ctx, func() {
 		if cell := (sys.Cell{Width: o.CellWidth, Height: o.CellHeight}); cell.Width > 0 && cell.Height > 0 && s.cfg.Device != nil && s.ring != nil {
@@ -95,7 +95,7 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 		if err = s.cfg.Device.Resize(cols, rows); err != nil {
 			return
 		}
-		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.history.record.Failing() {
+		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.history.recorder.IsFailing() {
 			s.history.onJournalError(jerr)
 		}
 		s.engine.Resize(cols, rows)

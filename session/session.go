@@ -53,22 +53,22 @@ type Config struct {
 	Device  Device
 	Ring    *ring.Ring
 	Journal *journal.Journal
-	Engine  string // name of the emulator, see Engines
+	Engine  string // name of the emulator, see EngineNames
 	Options vterm.Options
 	Status  Status // known at the start
 	// Shell is how the session's shell was started, for the integration. It is nil for other programs.
 	Shell *shell.Launch
-	// Nonce is the nonce of the marks on the machine from which the session was copied, or "". It is masked in output
-	// like that of Shell.
-	Nonce string
+	// OriginNonce is the nonce of the marks on the machine from which the session was copied, or "". It is masked in
+	// output like that of Shell.
+	OriginNonce string
 	// OnCommand receives each command of the shell when it starts and when it ends, in order, on the owner's goroutine. After
 	// a restart a command may be repeated.
 	OnCommand func(Command)
 	// Secrets looks up secrets and runs hooks for rules. If nil, neither is available.
 	Secrets SecretResolver
-	// Known holds the secret values that Redact masks: those of the shell's environment and typed secrets. It may be
+	// Vault holds the secret values that Redact masks: those of the shell's environment and typed secrets. It may be
 	// nil.
-	Known *redact.Vault
+	Vault *redact.Vault
 	// OnFiring receives the actions of rules, on the owner's goroutine. It must not block.
 	OnFiring func(Firing)
 	Log      *slog.Logger
@@ -77,20 +77,20 @@ type Config struct {
 	// OnNotify receives the title and body of each notification of the program (OSC 9, 99, 777). It is called like
 	// OnChange.
 	OnNotify func(title, body string)
-	// Rebuilding bounds how many sessions replay their history at once. A session that a caller waits for goes first. A
-	// nil channel sets no bound.
-	Rebuilding chan struct{}
-	// Emulators bounds the number of ended sessions with an emulator in memory. A nil cache sets no bound.
-	Emulators *EmulatorCache
-	// Build identifies the program. Crashed reports that the previous daemon crashed. Suspects has a capacity of one,
-	// so that the sessions in whose replay a daemon crashed are replayed one at a time. See quarantine.go.
-	Build    string
-	Crashed  bool
-	Suspects chan struct{}
+	// RebuildSlots bounds how many sessions replay their history at once. A session that a caller waits for goes first.
+	// A nil channel sets no bound.
+	RebuildSlots chan struct{}
+	// EmulatorCache bounds the number of ended sessions with an emulator in memory. A nil cache sets no bound.
+	EmulatorCache *EmulatorCache
+	// Build identifies the program. PreviousCrashed reports that the previous daemon crashed. SuspectSlot has a capacity
+	// of one, so that the sessions in whose replay a daemon crashed are replayed one at a time. See quarantine.go.
+	Build           string
+	PreviousCrashed bool
+	SuspectSlot     chan struct{}
 	// FrameInterval returns the current least time between two frames; nil: the constant.
 	FrameInterval func() time.Duration
-	// Pace sets the polling interval of a sleeping program, and receives all other activity; nil: a separate one.
-	Pace *idlepoll.Pace
+	// Poller sets the polling interval of a sleeping program, and receives all other activity; nil: a separate one.
+	Poller *idlepoll.Poller
 }
 
 // Session is a terminal and its history. All methods may be called from any goroutine.
@@ -106,31 +106,31 @@ type Session struct {
 	rebuildNow  chan struct{} // closed by the first operation, which starts the rebuild
 	stop        chan struct{}
 	stopped     chan struct{}
-	once        sync.Once // closes stop
+	stopOnce    sync.Once // closes stop
 	rebuildOnce sync.Once // closes rebuildNow
-	start       sync.Once // starts the owner
+	startOnce   sync.Once // starts the owner
 
-	// The owner's: bytes that the emulator has seen
-	off         uint64 // bytes the emulator has seen
-	exit        *Exit  // reported by the keeper, and output up to exitAt is not handled yet
-	exitAt      uint64
-	closed      bool // the output has ended
-	released    bool
-	muted       bool      // changes are not published, as history is being replayed
-	replaying   time.Time // time of the record that is being replayed
-	lastSize    [2]int    // columns and rows of the last replayed size; zero: none
-	leader      leader
-	inputwait   *inputWait   // whether the program waits for input
-	waits       *waits       // waits of callers
-	typing      *inputState  // input
-	history     *historyHost // journal, checkpoints, reported state
-	lines       *lineHost    // runs lines in the shell and tracks it
-	bells       int          // bells that were not published yet
-	bellAt      uint64       // offset after the newest bell
-	rules       *rulesHost   // may be nil
-	clock       frameClock
-	parking     ownerPark
-	quarantined bool // output is no longer interpreted
+	// The owner's:
+	offset       uint64 // bytes that the emulator has processed
+	exit         *Exit  // reported by the keeper; output up to exitAt is not handled yet
+	exitAt       uint64
+	outputEnded  bool      // the output has ended
+	released     bool      // the keeper has forgotten the session
+	publishMuted bool      // changes are not published, as history is being replayed
+	replayTime   time.Time // time of the record that is being replayed
+	lastSize     [2]int    // columns and rows of the last replayed size; zero: none
+	leader       leader
+	inputwait    *inputWait   // whether the program waits for input
+	waits        *waits       // waits of callers
+	typing       *inputState  // input
+	history      *historyHost // journal, checkpoints, reported state
+	lines        *lineHost    // runs lines in the shell and tracks it
+	pendingBells int          // bells that were not published yet
+	bellAt       uint64       // offset after the newest bell
+	rules        *rulesHost   // may be nil
+	clock        frameClock
+	parking      ownerPark
+	quarantined  bool // output is no longer interpreted
 
 	detached atomic.Bool // the ring was released: output missing in the journal is lost
 
@@ -138,13 +138,13 @@ type Session struct {
 
 	resizing atomic.Int32 // resizes in progress
 
-	outer     vterm.Outer // see SetOuter; the owner's
-	effects   effects
-	watch     watchers
-	arrivals  arrivals
-	followers history.RingReader
+	outer       vterm.Outer // see SetOuter; the owner's
+	effects     effects
+	watch       watchers
+	outputTimes outputTimes
+	followers   history.RingReader
 
-	mu       sync.Mutex    // guards cfg.Status (the current status) and findings of other goroutines (see storeFinding)
+	mu       sync.Mutex    // guards cfg.Status (the current status) and observations of other goroutines (see storeObservation)
 	progress wait.Progress // progress found by the watcher of the output
 	agent    wait.Agent
 	ports    []int // TCP, at which its processes accept connections
@@ -165,21 +165,21 @@ func New(cfg Config) (*Session, error) {
 	s.lines = newLineHost(s)
 	s.typing = &inputState{s: s, queue: inputqueue.NewQueue(cfg.Device)}
 	s.waits = newWaits(s)
-	s.history = &historyHost{s: s, screens: history.NewScreens(cfg.Dir), lastReported: &reportedState{}}
+	s.history = &historyHost{s: s, screens: history.NewScreenSeries(cfg.Dir), lastReported: &reportedState{}}
 	s.history.disk = diskWriter{id: cfg.ID, dir: cfg.Dir, log: cfg.Log, screens: s.history.screens, tasks: &s.diskTasks}
 	s.clock.interval = cfg.FrameInterval
-	s.followers.Open(cfg.Ring)
-	s.history.record.Begin(cfg.Journal, cfg.Ring)
+	s.followers.SetRing(cfg.Ring)
+	s.history.recorder.Start(cfg.Journal, cfg.Ring)
 	return s, nil
 }
 
 // Start starts the owner's goroutine. Later calls do nothing.
-func (s *Session) Start() { s.start.Do(func() { go s.run() }) }
+func (s *Session) Start() { s.startOnce.Do(func() { go s.run() }) }
 
 // Stop ends the owner's goroutine after a checkpoint and waits for it. The child and
 // the keeper are not touched. Watches and waits end.
 func (s *Session) Stop() {
-	s.once.Do(func() { close(s.stop) })
+	s.stopOnce.Do(func() { close(s.stop) })
 	s.Start()
 	s.unpark()
 	<-s.stopped
@@ -204,7 +204,7 @@ func (s *Session) Exited(e Exit, head uint64) {
 }
 
 // Closed records that the ring's output has ended.
-func (s *Session) Closed() { s.post(func() { s.closed = true }) }
+func (s *Session) Closed() { s.post(func() { s.outputEnded = true }) }
 
 // KeeperLost records that the keeper, and with it the child, has died.
 func (s *Session) KeeperLost() {
@@ -250,7 +250,7 @@ func (s *Session) do(ctx context.Context, f func()) error {
 		}
 		return ErrStopped
 	}
-	<-done // f is short; returning earlier would let it write to memory that the caller reads
+	<-done // f is short; an early return would let it write to memory that the caller reads
 	return bad
 }
 

@@ -21,25 +21,24 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// fake is a device and the child behind it: what is printed goes into the ring, what
-// is typed is kept.
-type fake struct {
+// fakeDevice is a device and the child behind it: output goes into the ring, input is recorded.
+type fakeDevice struct {
 	ring     *ring.Ring
 	mu       sync.Mutex
 	typed    bytes.Buffer
-	accept   int // bytes TryWrite takes; -1: all
-	writes   int // that it took
+	accept   int // bytes that TryWrite accepts; -1: all
+	writes   int // number of accepted writes
 	released chan struct{}
 	sizes    [][2]int
 }
 
-func (f *fake) Write(p []byte) (int, error) {
+func (f *fakeDevice) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.typed.Write(p)
 }
 
-func (f *fake) TryWrite(p []byte) int {
+func (f *fakeDevice) TryWrite(p []byte) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.accept >= 0 {
@@ -49,23 +48,24 @@ func (f *fake) TryWrite(p []byte) int {
 	f.writes++
 	return n
 }
-func (f *fake) SetWriteDeadline(time.Time) error { return nil }
-func (f *fake) Resize(cols, rows int) error {
+func (f *fakeDevice) SetWriteDeadline(time.Time) error { return nil }
+func (f *fakeDevice) Resize(cols, rows int) error {
 	f.sizes = append(f.sizes, [2]int{cols, rows})
 	return nil
 }
-func (f *fake) Control(func(int) error) error { return errors.New("no terminal") }
-func (f *fake) Resume()                       {}
-func (f *fake) Release()                      { close(f.released) }
+func (f *fakeDevice) Control(func(int) error) error { return errors.New("no terminal") }
+func (f *fakeDevice) Resume()                       {}
+func (f *fakeDevice) Release()                      { close(f.released) }
 
-func (f *fake) got() string {
+// typedText returns the typed input.
+func (f *fakeDevice) typedText() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.typed.String()
 }
 
 // print writes output as a keeper would. The ring is large enough for these tests.
-func (f *fake) print(s *Session, text string) {
+func (f *fakeDevice) print(s *Session, text string) {
 	for p := []byte(text); len(p) > 0; {
 		n := copy(f.ring.Room(), p)
 		f.ring.Publish(n)
@@ -74,26 +74,28 @@ func (f *fake) print(s *Session, text string) {
 	s.Notice()
 }
 
+// fixture is a session with its fake device and journal.
 type fixture struct {
 	*Session
-	*fake
+	*fakeDevice
 	dir     string
 	journal *journal.Journal
 }
 
+// newFixture returns a started session in a new directory.
 func newFixture(t *testing.T, o journal.Options) *fixture {
 	t.Helper()
-	return reopen(t, t.TempDir(), ring.Local(ring.DefaultSize), o)
+	return reopenSession(t, t.TempDir(), ring.Local(ring.DefaultSize), o)
 }
 
-// reopen is a daemon's start: a session over a directory and a ring that may exist.
-func reopen(t *testing.T, dir string, r *ring.Ring, o journal.Options, with ...func(*Config)) *fixture {
+// reopenSession starts a session over a directory and a ring that may exist, as a daemon's start does.
+func reopenSession(t *testing.T, dir string, r *ring.Ring, o journal.Options, with ...func(*Config)) *fixture {
 	t.Helper()
 	j, _, err := journal.Open(dir+"/journal", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{ring: r, accept: -1, released: make(chan struct{})}
+	f := &fakeDevice{ring: r, accept: -1, released: make(chan struct{})}
 	cfg := Config{
 		ID: "test", Dir: dir, Device: f, Ring: r, Journal: j,
 		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
@@ -111,6 +113,7 @@ func reopen(t *testing.T, dir string, r *ring.Ring, o journal.Options, with ...f
 	return &fixture{s, f, dir, j}
 }
 
+// testContext returns a context that ends with the test, or after a time limit.
 func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -118,15 +121,17 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-func waitText(t *testing.T, s *Session, text string) Waited {
+// waitText waits for a text in the output.
+func waitText(t *testing.T, s *Session, text string) WaitResult {
 	t.Helper()
-	r, err := s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondText, Text: text}}})
+	r, err := s.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondText, Text: text}}})
 	if err != nil {
 		t.Fatalf("waiting for %q: %v", text, err)
 	}
 	return r
 }
 
+// screenText returns the text on the screen.
 func screenText(t *testing.T, s *Session) string {
 	t.Helper()
 	var f vterm.Frame
@@ -147,7 +152,7 @@ func screenText(t *testing.T, s *Session) string {
 func TestOutputByOffset(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "one\r\ntwo\r\nprompt> ")
-	waitText(t, s.Session, "prompt>") // no newline needed
+	waitText(t, s.Session, "prompt>") // needs no newline
 	buf := make([]byte, 100)
 	c, err := s.Output(5, buf)
 	if err != nil || string(c.Data) != "two\r\nprompt> " || c.From != 5 || c.Next != 18 || c.Gap != 0 {
@@ -161,7 +166,8 @@ func TestOutputByOffset(t *testing.T) {
 	}
 }
 
-// A new owner continues exactly where the last one stopped, whether journaling or acknowledging was missing.
+// TestNextOwner_ContinuesExactly checks that a new owner continues exactly where the last one stopped, whether
+// journaling or acknowledging was missing.
 //
 // FEATURES: R90
 func TestNextOwner_ContinuesExactly(t *testing.T) {
@@ -170,7 +176,7 @@ func TestNextOwner_ContinuesExactly(t *testing.T) {
 	waitText(t, s.Session, "first")
 	s.Stop()
 	// Output without an owner, and output that was journaled but not acknowledged.
-	r := s.fake.ring
+	r := s.fakeDevice.ring
 	s.print(s.Session, "second\r\n")
 	j, _, err := journal.Open(s.dir+"/journal", journal.Options{})
 	if err != nil {
@@ -182,7 +188,7 @@ func TestNextOwner_ContinuesExactly(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s2 := reopen(t, s.dir, r, journal.Options{})
+	s2 := reopenSession(t, s.dir, r, journal.Options{})
 	waitText(t, s2.Session, "second")
 	if got := screenText(t, s2.Session); got != "red first\nsecond" {
 		t.Errorf("screen %q", got)
@@ -194,79 +200,79 @@ func TestNextOwner_ContinuesExactly(t *testing.T) {
 	}
 }
 
-// Replies to queries of the past are not typed again.
+// TestReplay_AnswersNoQueries checks that replies to old queries are not typed again.
 //
 // FEATURES: R90
-func TestReplayAnswersNothing(t *testing.T) {
+func TestReplay_AnswersNoQueries(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "\x1b[6nasked")
 	waitText(t, s.Session, "asked")
-	if got := s.got(); got != "\x1b[1;1R" {
-		t.Errorf("answered %q", got)
+	if got := s.typedText(); got != "\x1b[1;1R" {
+		t.Errorf("typed %q", got)
 	}
 	s.Stop()
 	// As after a kill: no checkpoint, the query is replayed.
 	if err := os.Remove(filepath.Join(s.dir, checkpoint.Name)); err != nil {
 		t.Fatal(err)
 	}
-	s2 := reopen(t, s.dir, s.fake.ring, journal.Options{})
+	s2 := reopenSession(t, s.dir, s.fakeDevice.ring, journal.Options{})
 	s2.print(s2.Session, " more")
 	waitText(t, s2.Session, "more")
-	if got := s2.got(); got != "" {
-		t.Errorf("answered again: %q", got)
+	if got := s2.typedText(); got != "" {
+		t.Errorf("typed again: %q", got)
 	}
 }
 
 // FEATURES: R49
-func TestInputStaysInOrder(t *testing.T) {
+func TestInput_StaysInOrder(t *testing.T) {
 	s := newFixture(t, journal.Options{})
-	s.accept = 1 // the terminal takes little at once: the rest is queued
+	s.accept = 1 // the terminal accepts little at once: the rest is queued
 	var want strings.Builder
 	for i := range 200 {
 		text := strings.Repeat(string(rune('a'+i%26)), i%7+1)
 		want.WriteString(text)
-		if _, err := s.Type(testContext(t), Typing{Bytes: []byte(text)}); err != nil {
+		if _, err := s.Type(testContext(t), TypeRequest{Bytes: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := s.got(); got != want.String() {
+	if got := s.typedText(); got != want.String() {
 		t.Errorf("typed %q", got)
 	}
 }
 
-func TestTypeRefusesAChangedScreen(t *testing.T) {
+func TestType_RejectsChangedScreen(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "a")
 	v := waitText(t, s.Session, "a").Version
-	if _, err := s.Type(testContext(t), Typing{Bytes: []byte("x"), Version: v}); err != nil {
+	if _, err := s.Type(testContext(t), TypeRequest{Bytes: []byte("x"), Version: v}); err != nil {
 		t.Error(err)
 	}
 	s.print(s.Session, "b")
 	waitText(t, s.Session, "ab")
-	if _, err := s.Type(testContext(t), Typing{Bytes: []byte("x"), Version: v}); !errors.Is(err, ErrStale) {
-		t.Errorf("typed into a screen that had changed: %v", err)
+	if _, err := s.Type(testContext(t), TypeRequest{Bytes: []byte("x"), Version: v}); !errors.Is(err, ErrStale) {
+		t.Errorf("typed into a changed screen: %v", err)
 	}
 }
 
-func TestExitComesAfterTheLastByte(t *testing.T) {
+func TestExit_ReportedAfterLastByte(t *testing.T) {
 	s := newFixture(t, journal.Options{})
-	s.Exited(Exit{Code: 3}, 8) // before its output was taken
+	s.Exited(Exit{Code: 3}, 8) // before its output was handled
 	for known := false; !known; {
 		if err := s.WithScreen(testContext(t), func(View) { known = s.exit != nil || s.Status().State != Running }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if st := s.Status(); st.State != Running {
-		t.Errorf("%s before its output was taken", st.State)
+		t.Errorf("%s before its output was handled", st.State)
 	}
 	s.print(s.Session, "the end\n")
-	r, err := s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondExit}}})
+	r, err := s.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondExit}}})
 	if err != nil || r.Cursor != 8 || r.Status.State != Exited || r.Status.Exit.Code != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	s.Closed()
-	<-s.fake.released
-	if _, err := s.Type(testContext(t), Typing{Bytes: []byte("x")}); !errors.Is(err, ErrEnded) {
+	<-s.fakeDevice.released
+	if _, err := s.Type(testContext(t), TypeRequest{Bytes: []byte("x")}); !errors.Is(err, ErrEnded) {
 		t.Errorf("typed into an ended session: %v", err)
 	}
 	if got := screenText(t, s.Session); got != "the end" {
@@ -274,14 +280,15 @@ func TestExitComesAfterTheLastByte(t *testing.T) {
 	}
 }
 
-// Unrequested reports of a client, such as focus, are no input: output since the last input still counts.
+// TestFocusReport_IsNoInput checks that unrequested reports of a client, such as focus, are no input: output since the
+// last input still counts.
 //
 // FEATURES: R40
-func TestWhatIsNotTypedIsNoInput(t *testing.T) {
+func TestFocusReport_IsNoInput(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "before\r\n")
 	waitText(t, s.Session, "before")
-	r, err := s.TypeIn(testContext(t), Typing{Person: true, Encode: func(dst []byte, v View) []byte { return input.AppendFocus(dst, true, &v.Modes) }})
+	r, err := s.TypeIn(testContext(t), TypeRequest{FromUser: true, Encode: func(dst []byte, v View) []byte { return input.AppendFocus(dst, true, &v.Modes) }})
 	if err != nil || r.Cursor == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -294,41 +301,41 @@ func TestWaitConditions(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "old\r\n")
 	cursor := waitText(t, s.Session, "old").Cursor
-	if _, err := s.Type(testContext(t), Typing{Bytes: []byte("go")}); err != nil {
+	if _, err := s.Type(testContext(t), TypeRequest{Bytes: []byte("go")}); err != nil {
 		t.Fatal(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := s.Wait(short, WaitFor{Conds: []Cond{{Kind: CondText, Text: "old"}}}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("text from before the typing counted: %v", err)
+	if _, err := s.Wait(short, WaitSpec{Conds: []Cond{{Kind: CondText, Text: "old"}}}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("text before the input counted: %v", err)
 	}
 	s.print(s.Session, "value=42\r\n$ ")
-	r, err := s.Wait(testContext(t), WaitFor{
+	r, err := s.Wait(testContext(t), WaitSpec{
 		Conds: []Cond{{Kind: CondRegexp, Regexp: regexp.MustCompile(`value=\d+`)}, {Kind: CondText, Text: "$ "}},
 		All:   true, Since: &cursor,
 	})
 	if err != nil || len(r.Fired) != 2 || r.Fired[0].Match != "value=42" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	// It came before the call and still counts: level-triggered.
+	// It was printed before the call and still counts: level-triggered.
 	if r = waitText(t, s.Session, "value"); r.Cursor != 17 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondQuiet, Quiet: 20 * time.Millisecond}}}); err != nil {
+	if _, err := s.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondQuiet, Quiet: 20 * time.Millisecond}}}); err != nil {
 		t.Error(err)
 	}
-	// Drawn piece by piece: only the screen has it whole.
+	// Drawn piece by piece: complete only on the screen.
 	s.print(s.Session, "\x1b[10;4Hlo\x1b[10;1HHel")
 	if r = waitText(t, s.Session, "Hello"); len(r.Fired) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
 
-func TestStoppingEndsWaits(t *testing.T) {
+func TestStop_EndsWaits(t *testing.T) {
 	s := newFixture(t, journal.Options{})
-	done := make(chan Waited, 1)
+	done := make(chan WaitResult, 1)
 	go func() {
-		r, _ := s.Wait(t.Context(), WaitFor{Conds: []Cond{{Kind: CondExit}}})
+		r, _ := s.Wait(t.Context(), WaitSpec{Conds: []Cond{{Kind: CondExit}}})
 		done <- r
 	}()
 	for {
@@ -366,7 +373,7 @@ func TestWatchers_Notified(t *testing.T) {
 	w := s.Watch()
 	defer w.Close()
 	<-w.Output
-	<-w.Frames // both start with a probe
+	<-w.Frames // both start with a signal
 	s.print(s.Session, "x")
 	<-w.Output
 	<-w.Frames

@@ -8,32 +8,32 @@ import (
 	"github.com/longterm-dev/longterm/session/redact"
 )
 
-// arrivals records when the newest output came.
-type arrivals struct {
+// outputTimes records when the newest output came.
+type outputTimes struct {
 	mu        sync.Mutex
-	unsettled []arrival // output in order; forget drops output older than redact.Settle
+	unsettled []outputInterval // output in order; dropSettled drops output older than redact.Settle
 }
 
-// arrival is output that came within a quarter of redact.Settle.
-type arrival struct {
+// outputInterval is output that came within a quarter of redact.Settle.
+type outputInterval struct {
 	from, to    uint64
 	first, last time.Time
 }
 
-// add notes that output came.
-func (a *arrivals) add(from, to uint64, now time.Time) {
+// add records that output came.
+func (a *outputTimes) add(from, to uint64, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.forget(now)
+	a.dropSettled(now)
 	if n := len(a.unsettled); n > 0 && now.Sub(a.unsettled[n-1].first) < redact.Settle/4 {
 		a.unsettled[n-1].to, a.unsettled[n-1].last = to, now
 		return
 	}
-	a.unsettled = append(a.unsettled, arrival{from, to, now, now})
+	a.unsettled = append(a.unsettled, outputInterval{from, to, now, now})
 }
 
-// forget drops what has settled. The lock is held.
-func (a *arrivals) forget(now time.Time) {
+// dropSettled drops output that has settled. The caller holds the lock.
+func (a *outputTimes) dropSettled(now time.Time) {
 	n := 0
 	for n < len(a.unsettled) && now.Sub(a.unsettled[n].last) >= redact.Settle {
 		n++
@@ -42,20 +42,20 @@ func (a *arrivals) forget(now time.Time) {
 }
 
 // settledOffset returns the offset up to which output has settled, of known bytes in total.
-func (a *arrivals) settledOffset(known uint64, now time.Time) uint64 {
+func (a *outputTimes) settledOffset(known uint64, now time.Time) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.forget(now); len(a.unsettled) > 0 {
+	if a.dropSettled(now); len(a.unsettled) > 0 {
 		return a.unsettled[0].from
 	}
 	return known
 }
 
-// settlesIn returns how long it takes until output up to off has settled, of known bytes in total.
-func (a *arrivals) settlesIn(off, known uint64, now time.Time) time.Duration {
+// untilSettled returns how long it takes until output up to off has settled, of known bytes in total.
+func (a *outputTimes) untilSettled(off, known uint64, now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.forget(now)
+	a.dropSettled(now)
 	if len(a.unsettled) > 0 && off <= a.unsettled[0].from {
 		return 0
 	}
@@ -70,13 +70,13 @@ func (a *arrivals) settlesIn(off, known uint64, now time.Time) time.Duration {
 	return redact.Settle
 }
 
-// SettledOffset returns the offset up to which output can be shown to a caller that is shown no secrets. It may be called from
-// any goroutine.
+// SettledOffset returns the offset up to which output can be shown to a caller that is shown no secrets. It may be
+// called from any goroutine.
 func (s *Session) SettledOffset() uint64 {
 	if s.Status().State != Running {
-		return s.end()
+		return s.outputEnd()
 	}
-	return s.arrivals.settledOffset(s.Status().Offset, time.Now())
+	return s.outputTimes.settledOffset(s.Status().Offset, time.Now())
 }
 
 // WaitSettled waits until output up to an offset can be shown to a caller that is shown no secrets: a fixed
@@ -85,7 +85,7 @@ func (s *Session) WaitSettled(ctx context.Context, off uint64) error {
 	if s.Status().State != Running {
 		return nil
 	}
-	wait := s.arrivals.settlesIn(off, s.Status().Offset, time.Now())
+	wait := s.outputTimes.untilSettled(off, s.Status().Offset, time.Now())
 	if wait <= 0 {
 		return nil
 	}

@@ -8,20 +8,20 @@ import (
 // snapshots holds buffers for full snapshots. Many sessions write one after the other, and a flooded session writes one
 // every few hundred milliseconds. Unlike a sync.Pool it survives garbage collections: floods cause them often, and page
 // faults in a new buffer cost more than filling it. Buffers that are unused for a while are freed.
-var snapshots = snapshotPool{limit: 2, keep: 5 * time.Second}
+var snapshots = snapshotPool{limit: 2, maxIdle: 5 * time.Second}
 
 // snapshotPool is a set of reusable buffers.
 type snapshotPool struct {
-	limit int           // buffers kept
-	keep  time.Duration // how long they are kept without use
+	limit   int           // most buffers kept
+	maxIdle time.Duration // how long they are kept without use
 
-	mu        sync.Mutex
-	free      []*[]byte
-	giveCount int // calls of give
+	mu   sync.Mutex
+	free []*[]byte
+	puts int // calls of put
 }
 
-// take returns an empty buffer, the largest available.
-func (r *snapshotPool) take() *[]byte {
+// get returns an empty buffer, the largest available.
+func (r *snapshotPool) get() *[]byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := len(r.free)
@@ -41,25 +41,25 @@ func (r *snapshotPool) take() *[]byte {
 	return b
 }
 
-// give gives a buffer back.
-func (r *snapshotPool) give(b *[]byte) {
+// put returns a buffer to the pool.
+func (r *snapshotPool) put(b *[]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.free) >= r.limit {
 		return
 	}
 	r.free = append(r.free, b)
-	r.giveCount++
-	last := r.giveCount
+	r.puts++
+	last := r.puts
 	// a timer per call: a shared one would belong to one test's synctest bubble
-	time.AfterFunc(r.keep, func() { r.drop(last) })
+	time.AfterFunc(r.maxIdle, func() { r.freeUnused(last) })
 }
 
-// drop frees the buffers unless give was called since.
-func (r *snapshotPool) drop(last int) {
+// freeUnused frees the buffers unless put was called since.
+func (r *snapshotPool) freeUnused(last int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.giveCount == last {
+	if r.puts == last {
 		r.free = nil
 	}
 }

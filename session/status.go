@@ -28,14 +28,14 @@ type Exit struct {
 	MaxRSS int64 // bytes
 }
 
-// Status is what is known of a session without asking its owner.
+// Status is a session's state that needs no query of its owner.
 type Status struct {
 	State      State
 	PID        int
 	Cols, Rows int // cells
 	Title      string
-	Cwd        string // as the program reported it (OSC 7); if empty, the kernel knows it
-	Alt        bool   // a full-screen program is up
+	Cwd        string // as the program reported it (OSC 7); if empty, the kernel's is used
+	Alt        bool   // a full-screen program is shown
 	Started    time.Time
 	Ended      time.Time
 	Exit       *Exit
@@ -46,7 +46,7 @@ type Status struct {
 	Progress   string    // OSC 9;4 state, or ""
 	Percent    int
 	Shell      ShellStatus
-	Needs      Needs // input that the program waits for
+	Needs      InputNeed // input that the program waits for
 	// HistoryError is the reason why history is not written, or "".
 	HistoryError string
 	// Quarantine is the reason why output is not interpreted, or "".
@@ -85,8 +85,8 @@ const (
 	ChangeInput   // the program waits for input, or no longer does
 	ChangeHistory // writing history fails, or works again
 	ChangeQuarantine
-	ChangeInputAgain // the program still waits at the prompt that was there before the user typed a part of a line
-	ChangeOutput     // not published: only Offset, Version and LastOutput
+	ChangeInputKept // the program still waits at the prompt that was there before the user typed a part of a line
+	ChangeOutput    // not published: only Offset, Version and LastOutput
 )
 
 // Status returns a copy of the session's status.
@@ -102,29 +102,29 @@ func (s *Session) update(c Change, f func(*Status)) {
 	f(&s.cfg.Status)
 	st := s.cfg.Status
 	s.mu.Unlock()
-	if c != ChangeOutput && !s.muted && s.cfg.OnChange != nil {
+	if c != ChangeOutput && !s.publishMuted && s.cfg.OnChange != nil {
 		s.cfg.OnChange(st, c)
 	}
 }
 
 // SetProgress stores the program's progress as found in its output up to an offset, for waits.
 func (s *Session) SetProgress(percent int, at uint64) {
-	s.storeFinding(func() { s.progress = wait.Progress{Known: true, Percent: percent, At: at} })
+	s.storeObservation(func() { s.progress = wait.Progress{Known: true, Percent: percent, At: at} })
 }
 
 // SetAgentState stores the state of the agent in the session, for waits.
 func (s *Session) SetAgentState(a AgentState) {
-	s.storeFinding(func() { s.agent = a })
+	s.storeObservation(func() { s.agent = a })
 }
 
 // SetPorts stores the TCP ports at which the session's processes accept connections, for waits. It keeps the slice.
 func (s *Session) SetPorts(ports []int) {
-	s.storeFinding(func() { s.ports = ports })
+	s.storeObservation(func() { s.ports = ports })
 }
 
-// storeFinding stores a finding of another goroutine and wakes the owner. Each wait that starts or is checked after
-// storeFinding returns sees it, and of two calls the later one counts: post would guarantee neither.
-func (s *Session) storeFinding(set func()) {
+// storeObservation stores an observation of another goroutine and wakes the owner. Each wait that starts or is checked
+// afterwards uses it, and of two calls the later one counts: post would guarantee neither.
+func (s *Session) storeObservation(set func()) {
 	s.mu.Lock()
 	set()
 	s.mu.Unlock()
@@ -132,4 +132,4 @@ func (s *Session) storeFinding(set func()) {
 }
 
 // ResetProgress clears the progress of the previous program when a new one starts.
-func (s *Session) ResetProgress() { s.storeFinding(func() { s.progress = wait.Progress{} }) }
+func (s *Session) ResetProgress() { s.storeObservation(func() { s.progress = wait.Progress{} }) }

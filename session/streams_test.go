@@ -14,15 +14,15 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// printed is what a child wrote to its two pipes.
-type printed struct {
-	all    bytes.Buffer
-	apart  [3]bytes.Buffer // by Stream
-	random *rand.Rand
+// streamOutput is the output that a child wrote to its two pipes.
+type streamOutput struct {
+	all      bytes.Buffer
+	byStream [3]bytes.Buffer // by Stream
+	random   *rand.Rand
 }
 
 // print writes a random number of pieces, as a keeper does, as long as there is room.
-func (p *printed) print(r *ring.Ring, pieces int) {
+func (p *streamOutput) print(r *ring.Ring, pieces int) {
 	for range pieces {
 		s := ring.Stream(p.random.IntN(2))
 		text := strings.Repeat(string(rune('a'+p.random.IntN(26))), 1+p.random.IntN(300)) + "\n"
@@ -32,12 +32,12 @@ func (p *printed) print(r *ring.Ring, pieces int) {
 		}
 		r.PublishAs(s, n)
 		p.all.WriteString(text[:n])
-		p.apart[Stdout+Stream(s)].WriteString(text[:n])
+		p.byStream[Stdout+Stream(s)].WriteString(text[:n])
 	}
 }
 
-// read takes all output from an offset on, split.
-func readApart(t *testing.T, s *Session, from uint64) (apart [3]string, end uint64) {
+// readByStream reads all output from an offset on, by stream.
+func readByStream(t *testing.T, s *Session, from uint64) (apart [3]string, end uint64) {
 	t.Helper()
 	w := s.Watch()
 	defer w.Close()
@@ -56,47 +56,49 @@ func readApart(t *testing.T, s *Session, from uint64) (apart [3]string, end uint
 			c.Data = c.Data[r.Bytes:]
 		}
 		if len(c.Data) > 0 {
-			t.Fatalf("nothing is said of %d bytes", len(c.Data))
+			t.Fatalf("no streams for %d bytes", len(c.Data))
 		}
 		from = c.Next
 	}
 }
 
-func apartRing() *ring.Ring {
+// separateRing returns a ring that separates the streams.
+func separateRing() *ring.Ring {
 	r := ring.Local(ring.DefaultSize)
 	r.Separate()
 	return r
 }
 
-func sameStreams(t *testing.T, when string, got [3]string, want *printed) {
+// checkStreams compares output by stream with what was written.
+func checkStreams(t *testing.T, when string, got [3]string, want *streamOutput) {
 	t.Helper()
 	for s := range got {
-		if got[s] != want.apart[s].String() {
-			t.Errorf("%s: %s has %d bytes, want %d", when, Stream(s), len(got[s]), want.apart[s].Len())
+		if got[s] != want.byStream[s].String() {
+			t.Errorf("%s: %s has %d bytes, want %d", when, Stream(s), len(got[s]), want.byStream[s].Len())
 		}
 	}
 }
 
-// awaitOffset waits until the session has taken n bytes.
+// awaitOffset waits until the session has handled n bytes.
 func awaitOffset(t *testing.T, s *Session, n int) {
 	t.Helper()
 	ctx := testContext(t)
-	for s.Status().Offset < uint64(n) { // each turn of the owner takes what there is
+	for s.Status().Offset < uint64(n) { // each iteration of the owner handles what is available
 		if err := s.do(ctx, func() {}); err != nil {
-			t.Fatalf("the session took %d of %d bytes: %v", s.Status().Offset, n, err)
+			t.Fatalf("handled %d of %d bytes: %v", s.Status().Offset, n, err)
 		}
 	}
 }
 
-// Wherever an owner was killed, the next one continues so that every byte is in the journal once and in its stream: its
-// marks and the ring's log meet.
+// TestStreams_OverRestarts checks that wherever an owner was killed, the next one continues so that every byte is in the
+// journal once and in its stream: the owner's marks and the ring's log meet.
 //
 // FEATURES: R4, R90
-func TestStreamsOverRestarts(t *testing.T) {
-	dir, r := t.TempDir(), apartRing()
-	p := &printed{random: rand.New(rand.NewPCG(5, 6))}
+func TestStreams_OverRestarts(t *testing.T) {
+	dir, r := t.TempDir(), separateRing()
+	p := &streamOutput{random: rand.New(rand.NewPCG(5, 6))}
 	for range 8 {
-		s := reopen(t, dir, r, journal.Options{})
+		s := reopenSession(t, dir, r, journal.Options{})
 		for range 30 {
 			p.print(r, 40)
 			s.Notice()
@@ -104,29 +106,29 @@ func TestStreamsOverRestarts(t *testing.T) {
 				awaitOffset(t, s.Session, p.all.Len())
 			}
 		}
-		got, _ := readApart(t, s.Session, 0)
+		got, _ := readByStream(t, s.Session, 0)
 		if len(got[Merged]) > 0 {
-			t.Fatalf("of %d bytes nothing is known", len(got[Merged]))
+			t.Fatalf("streams of %d bytes unknown", len(got[Merged]))
 		}
 		s.Stop()
 	}
-	s := reopen(t, dir, r, journal.Options{})
+	s := reopenSession(t, dir, r, journal.Options{})
 	awaitOffset(t, s.Session, p.all.Len())
-	got, end := readApart(t, s.Session, 0)
+	got, end := readByStream(t, s.Session, 0)
 	if end != uint64(p.all.Len()) {
 		t.Errorf("%d bytes, want %d", end, p.all.Len())
 	}
-	sameStreams(t, "journal and memory", got, p)
+	checkStreams(t, "journal and memory", got, p)
 	s.Stop()
 
-	history := reopen(t, dir, nil, journal.Options{})
-	got, _ = readApart(t, history.Session, 0)
-	sameStreams(t, "history alone", got, p)
+	history := reopenSession(t, dir, nil, journal.Options{})
+	got, _ = readByStream(t, history.Session, 0)
+	checkStreams(t, "history alone", got, p)
 	if _, err := history.cfg.Journal.Compact(testContext(t)); err != nil {
 		t.Fatal(err)
 	}
-	got, _ = readApart(t, history.Session, 0)
-	sameStreams(t, "compacted", got, p)
+	got, _ = readByStream(t, history.Session, 0)
+	checkStreams(t, "compacted", got, p)
 	for range 50 {
 		from := uint64(p.random.IntN(p.all.Len() - 1))
 		to := from + 1 + uint64(p.random.IntN(min(5000, p.all.Len()-int(from))))
@@ -138,18 +140,19 @@ func TestStreamsOverRestarts(t *testing.T) {
 		for _, run := range runs {
 			total += run.Bytes
 			if run.Stream == Merged {
-				t.Fatalf("nothing is known of [%d, %d): %v", from, to, runs)
+				t.Fatalf("unknown streams of [%d, %d): %v", from, to, runs)
 			}
 		}
 		if uint64(total) != to-from {
-			t.Fatalf("[%d, %d) is %v", from, to, runs)
+			t.Fatalf("streams of [%d, %d): %v", from, to, runs)
 		}
 	}
 }
 
-// A mark without its output, because the owner was killed between the two, is overruled by the next mark.
-func TestMarkWithoutItsOutput(t *testing.T) {
-	dir, r := t.TempDir(), apartRing()
+// TestStreamsMark_WithoutOutput checks that a mark without its output, because the owner was killed between the two, is
+// overruled by the next mark.
+func TestStreamsMark_WithoutOutput(t *testing.T) {
+	dir, r := t.TempDir(), separateRing()
 	j, _, err := journal.Open(dir+"/journal", journal.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -161,12 +164,12 @@ func TestMarkWithoutItsOutput(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := reopen(t, dir, r, journal.Options{})
+	s := reopenSession(t, dir, r, journal.Options{})
 	r.PublishAs(ring.Stdout, copy(r.RoomFor(ring.Stdout), "out"))
 	r.PublishAs(ring.Stderr, copy(r.RoomFor(ring.Stderr), "error"))
 	s.Notice()
 	awaitOffset(t, s.Session, 8)
-	var asked history.Streams // which remembers nothing
+	var asked history.Streams // without cached runs
 	runs, err := asked.Runs(s.cfg.Journal, 0, 8)
 	if err != nil {
 		t.Fatal(err)
@@ -176,12 +179,13 @@ func TestMarkWithoutItsOutput(t *testing.T) {
 	}
 }
 
-// A long run of one stream is marked again, so that a reader finds a mark nearby.
+// TestStreams_LongRunMarkedAgain checks that a long run of one stream is marked again, so that a reader finds a mark
+// nearby.
 //
 // FEATURES: R4
-func TestLongStream(t *testing.T) {
-	dir, r := t.TempDir(), apartRing()
-	s := reopen(t, dir, r, journal.Options{})
+func TestStreams_LongRunMarkedAgain(t *testing.T) {
+	dir, r := t.TempDir(), separateRing()
+	s := reopenSession(t, dir, r, journal.Options{})
 	const piece = 4000
 	total := 0
 	for range 300 {
@@ -207,10 +211,10 @@ func TestLongStream(t *testing.T) {
 		}
 	}
 	if least := total / history.MarkReach; marks < least || marks > 2*total/history.MarkBytes {
-		t.Errorf("%d marks in %d bytes", marks, total)
+		t.Errorf("got %d marks in %d bytes", marks, total)
 	}
 	for off := uint64(0); off < uint64(total); off += 7777 {
-		var asked history.Streams // which remembers nothing
+		var asked history.Streams // without cached runs
 		runs, err := asked.Runs(s.cfg.Journal, off, off+1)
 		if err != nil {
 			t.Fatal(err)
@@ -221,17 +225,17 @@ func TestLongStream(t *testing.T) {
 	}
 }
 
-// An owner of an older version, which writes no marks, does not have its output taken for
-// what was last.
-func TestOwnerWithoutMarks(t *testing.T) {
-	dir, r := t.TempDir(), apartRing()
+// TestStreams_OwnerWithoutMarks checks that output of an owner of an older version, which writes no marks, does not
+// count to the stream of the last mark.
+func TestStreams_OwnerWithoutMarks(t *testing.T) {
+	dir, r := t.TempDir(), separateRing()
 	write := func(s ring.Stream, text string) { r.PublishAs(s, copy(r.RoomFor(s), text)) }
 	write(ring.Stderr, "one\n")
-	s := reopen(t, dir, r, journal.Options{})
+	s := reopenSession(t, dir, r, journal.Options{})
 	awaitOffset(t, s.Session, 4)
 	s.Stop()
 	write(ring.Stdout, "two\n")
-	old := reopen(t, dir, r, journal.Options{})
+	old := reopenSession(t, dir, r, journal.Options{})
 	awaitOffset(t, old.Session, 8)
 	old.Stop()
 	j, _, err := journal.Open(dir+"/journal", journal.Options{})
@@ -241,21 +245,22 @@ func TestOwnerWithoutMarks(t *testing.T) {
 	if err := errors.Join(j.AppendOutput([]byte("old\n")), j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	history := reopen(t, dir, nil, journal.Options{})
-	got, _ := readApart(t, history.Session, 0)
+	history := reopenSession(t, dir, nil, journal.Options{})
+	got, _ := readByStream(t, history.Session, 0)
 	if got != [3]string{"old\n", "two\n", "one\n"} {
 		t.Errorf("%q", got)
 	}
 }
 
-// An older keeper's ring has no log of streams: the output is merged, and marked so.
+// TestStreams_OldKeeperIsMerged checks an older keeper's ring without a log of streams: the output is merged, and marked
+// so.
 //
 // FEATURES: R3, R90
-func TestOneRingOneStream(t *testing.T) {
+func TestStreams_OldKeeperIsMerged(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "both\n")
 	awaitOffset(t, s.Session, 5)
-	got, _ := readApart(t, s.Session, 0)
+	got, _ := readByStream(t, s.Session, 0)
 	if got[Merged] != "both\n" || got[Stdout]+got[Stderr] != "" {
 		t.Errorf("%q", got)
 	}

@@ -38,7 +38,7 @@ func (s *Session) EmulatorAt(ctx context.Context, off uint64) (_ vterm.Engine, e
 	if err != nil {
 		return nil, err
 	}
-	err = s.history.past().At(ctx, engine, off, func(from uint64, buf []byte) ([]byte, uint64, error) {
+	err = s.history.replayer().RestoreAt(ctx, engine, off, func(from uint64, buf []byte) ([]byte, uint64, error) {
 		c, err := s.Output(from, buf)
 		return c.Data, c.Next, err
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// picture is what a screen shows.
-func picture(e vterm.Engine) string {
+// screenState returns what a screen shows.
+func screenState(e vterm.Engine) string {
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{})
 	var b []byte
@@ -27,11 +27,11 @@ func picture(e vterm.Engine) string {
 	return string(b)
 }
 
-// Screens of the past are what a terminal showed that read the output so far, from kept
+// TestEmulatorAt checks that screens of the past are what a terminal showed that read the output so far, from saved
 // screens as well as from the beginning.
 //
 // FEATURES: R38
-func TestPast(t *testing.T) {
+func TestEmulatorAt(t *testing.T) {
 	tier.Full(t)
 	s := newFixture(t, journal.Options{})
 	var all []byte
@@ -46,10 +46,10 @@ func TestPast(t *testing.T) {
 	}
 	kept, err := checkpoint.NewSeries(s.dir, checkpoint.SeriesOptions{}).List()
 	if err != nil || len(kept) < 2 {
-		t.Fatalf("%d screens kept of %d MiB: %v", len(kept), len(all)>>20, err)
+		t.Fatalf("got %d screens for %d MiB: %v", len(kept), len(all)>>20, err)
 	}
 	offsets := []int{0, 1, 1000, history.CheckpointBytes, history.CheckpointBytes + 12345, len(all)}
-	for _, k := range kept { // right behind a kept screen nothing may be missing or double
+	for _, k := range kept { // right after a saved screen nothing may be missing or repeated
 		offsets = append(offsets, int(k.Offset), int(k.Offset)+30)
 	}
 	for _, off := range offsets {
@@ -59,16 +59,16 @@ func TestPast(t *testing.T) {
 		}
 		want := vterm.New(vterm.Options{Cols: 80, Rows: 24})
 		_, _ = want.Write(all[:off])
-		if picture(got) != picture(want) {
-			t.Errorf("offset %d:\n%s\nwant\n%s", off, picture(got), picture(want))
+		if screenState(got) != screenState(want) {
+			t.Errorf("offset %d:\n%s\nwant\n%s", off, screenState(got), screenState(want))
 		}
 	}
 }
 
-// A wait for quiet ignores output that only moves things.
+// TestQuiet_IgnoresSpinner checks that a wait for silence ignores output that only moves.
 //
 // FEATURES: R42
-func TestQuietBesidesASpinner(t *testing.T) {
+func TestQuiet_IgnoresSpinner(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "building\r\n")
 	waitText(t, s.Session, "building")
@@ -86,7 +86,7 @@ func TestQuietBesidesASpinner(t *testing.T) {
 			}
 		}
 	}()
-	r, err := s.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondQuiet, Quiet: 300 * time.Millisecond}}})
+	r, err := s.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondQuiet, Quiet: 300 * time.Millisecond}}})
 	close(stop)
 	<-stopped
 	if err != nil || len(r.Fired) != 1 {

@@ -29,22 +29,22 @@ type tracking struct {
 	env      shell.Env // as of the newest prompt; nil: unknown
 	// changed holds the differences from the first prompt's environment, without secrets. nil values are unset
 	// variables.
-	changed map[string]*string
-	seen    uint64 // offset up to which events have been applied
-	other   *otherShell
+	changed      map[string]*string // by name
+	appliedTo    uint64             // offset up to which events were applied
+	foreignShell *foreignShell
 }
 
 // trackingState is the content of trackingFile.
 type trackingState struct {
-	Offset uint64            `json:"offset"`
-	Shell  shell.State       `json:"shell"`
-	Typed  []string          `json:"typed,omitempty"` // ids of lines that were typed
-	Other  *otherShell       `json:"other,omitempty"` // the shell that reads the terminal instead
-	Kind   shell.Kind        `json:"kind,omitempty"`  // of the shell that is followed now
-	Argv   string            `json:"argv,omitempty"`  // as the shell was started
-	Image  string            `json:"image,omitempty"` // of its process
-	Editor echodetect.Region `json:"editor"`          // of the newest prompt
-	By     string            `json:"by,omitempty"`    // author of the newest command
+	Offset       uint64                  `json:"offset"`
+	Shell        shell.State             `json:"shell"`
+	Typed        []string                `json:"typed,omitempty"` // ids of lines that were typed
+	ForeignShell *foreignShell           `json:"other,omitempty"` // the shell that reads the terminal instead
+	Kind         shell.Kind              `json:"kind,omitempty"`  // of the shell that is followed now
+	Argv         string                  `json:"argv,omitempty"`  // as the shell was started
+	Image        string                  `json:"image,omitempty"` // of its process
+	Editor       echodetect.EditorRegion `json:"editor"`          // of the newest prompt
+	By           string                  `json:"by,omitempty"`    // author of the newest command
 }
 
 // Command is a line that the session's shell runs or ran.
@@ -69,8 +69,8 @@ func newTracking(l *shell.Launch, dir string) *tracking {
 	}
 }
 
-// resumeTracking restores the tracker's state from its file. A replay from an offset adds the events after it.
-func (h *lineHost) resumeTracking(from uint64) {
+// restoreTracking restores the tracker's state from its file. A replay from an offset adds the events after it.
+func (h *lineHost) restoreTracking(from uint64) {
 	s := h.s
 	t := h.shell
 	if t == nil {
@@ -88,9 +88,9 @@ func (h *lineHost) resumeTracking(from uint64) {
 		s.log.Warn("what the shell was doing is not known", "session", s.cfg.ID, "err", err)
 		return
 	}
-	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
-	t.other, h.argv, h.image = st.Other, st.Argv, st.Image
-	h.last.Number, h.last.By = t.State().CommandCount, st.By
+	t.Tracker, t.appliedTo = shell.Resume(st.Shell), st.Offset
+	t.foreignShell, h.shellArgv, h.shellImage = st.ForeignShell, st.Argv, st.Image
+	h.lastCommand.Number, h.lastCommand.By = t.State().CommandCount, st.By
 	s.typing.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another shell replaced the first one
@@ -101,7 +101,7 @@ func (h *lineHost) resumeTracking(from uint64) {
 		h.handleChanges(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
 	t.env, _, _ = shell.ReadEnv(t.stateDir) // changes count from here
-	s.cfg.Known.LearnEnv(maps.All(t.env))
+	s.cfg.Vault.LearnEnv(maps.All(t.env))
 	h.showShell()
 }
 
@@ -111,8 +111,8 @@ func (h *lineHost) trackingState() ([]byte, error) {
 		return nil, nil
 	}
 	return json.Marshal(trackingState{
-		Offset: h.s.off, Shell: h.shell.State(), Typed: h.s.typing.dedup.Lines(),
-		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv, Image: h.image, Editor: h.s.typing.editor, By: h.last.By,
+		Offset: h.s.offset, Shell: h.shell.State(), Typed: h.s.typing.dedup.Lines(),
+		ForeignShell: h.shell.foreignShell, Kind: h.shell.kind, Argv: h.shellArgv, Image: h.shellImage, Editor: h.s.typing.editor, By: h.lastCommand.By,
 	})
 }
 
@@ -127,38 +127,38 @@ func (h *lineHost) track(e *vterm.Event) {
 		return
 	}
 	if ev.Kind == shell.EventMark {
-		replayed := e.At < h.shell.seen
+		replayed := e.At < h.shell.appliedTo
 		taken := !replayed && h.shell.IsNewMark(&ev.Mark)
 		if taken && ev.Mark.Kind == shell.MarkPrompt { // others are printed without the builtins that this one needs
-			h.showShellAgain()
+			h.endForeignShell()
 		}
 		if (replayed || taken) && h.shell.State().MaxQuality == shell.Full {
-			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line, e.Col)
+			s.typing.editor.HandleMark(ev.Mark.Kind, e.At, e.Line, e.Col)
 		}
 		if st := h.shell.State(); taken && ev.Mark.Kind == shell.MarkPrompt && st.MaxQuality == shell.Basic && h.machine.CanConfirmPrompt() {
 			ev.Mark.Late = true
 		}
-		if ev.Mark.IsGuess && !h.editorShows(&ev) {
+		if ev.Mark.IsGuess && !h.isShownByEditor(&ev) {
 			ev.Mark.Text, ev.Mark.HasText, ev.Mark.IsGuess = "", false, false
 		}
 	}
-	h.apply(ev)
+	h.applyEvent(ev)
 }
 
-// apply passes an event to the tracker, unless it was applied before a restart.
-func (h *lineHost) apply(e shell.Event) {
+// applyEvent passes an event to the tracker, unless it was applied before a restart.
+func (h *lineHost) applyEvent(e shell.Event) {
 	s := h.s
-	if h.shell == nil || e.At < h.shell.seen {
+	if h.shell == nil || e.At < h.shell.appliedTo {
 		return
 	}
 	switch {
 	case !e.Time.IsZero():
-	case !s.replaying.IsZero():
-		e.Time = s.replaying
+	case !s.replayTime.IsZero():
+		e.Time = s.replayTime
 	default:
 		e.Time = time.Now()
 	}
-	h.shell.seen = e.At
+	h.shell.appliedTo = e.At
 	h.handleChanges(h.shell.Apply(e))
 }
 
@@ -187,7 +187,7 @@ func (h *lineHost) shellChanged(c *shell.Change) {
 			s.update(ChangeCwd, func(st *Status) { st.Cwd = cwd })
 		}
 	case shell.ChangeStarted:
-		h.report(Command{Command: c.Command, Running: true})
+		h.publishCommand(Command{Command: c.Command, Running: true})
 	case shell.ChangeFinished:
 		if c.Command.Quality == shell.Basic && h.shell.State().MaxQuality == shell.Basic {
 			c.Command.Start = h.outputStart(&c.Command, h.echoedLines())
@@ -195,19 +195,19 @@ func (h *lineHost) shellChanged(c *shell.Change) {
 			c.Command.Start = h.outputStart(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
 		}
 		if h.shell.kind == shell.Zsh {
-			c.Command.End = h.beforeFill(&c.Command)
+			c.Command.End = h.outputEndBeforeFill(&c.Command)
 		}
-		if c.Command.NeverRan && h.current() != nil { // a syntax error
+		if c.Command.NeverRan && h.currentRun() != nil { // a syntax error
 			h.machine.MarkRefused()
 		}
-		h.report(Command{Command: c.Command, Env: h.envChanges()})
+		h.publishCommand(Command{Command: c.Command, Env: h.envChanges()})
 	}
 	h.advanceExec(c)
 }
 
 // isFollowed reports whether the program is a shell with integration.
 func (h *lineHost) isFollowed() bool {
-	return h.shell != nil && h.shell.other == nil && h.shell.State().MaxQuality != shell.None
+	return h.shell != nil && h.shell.foreignShell == nil && h.shell.State().MaxQuality != shell.None
 }
 
 // shellEnded records the shell's exit in the tracker.
@@ -217,28 +217,28 @@ func (h *lineHost) shellEnded(x *Exit) {
 	if x.Signal == "" {
 		code = &x.Code
 	}
-	h.apply(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
+	h.applyEvent(shell.Event{Kind: shell.EventExit, At: s.offset, Time: x.Time, Exit: code})
 }
 
 // tracksCwd reports whether the shell itself reports its directory, so that reports of other programs are ignored.
 func (h *lineHost) tracksCwd() bool { return h.shell != nil && h.shell.State().Quality == shell.Full }
 
-// report publishes a command.
-func (h *lineHost) report(c Command) {
+// publishCommand publishes a command.
+func (h *lineHost) publishCommand(c Command) {
 	s := h.s
-	c.By = s.typing.by
-	if !c.Running && h.last.Number == c.Number { // input typed during the command was not for the shell
-		c.By = h.last.By
+	c.By = s.typing.lineAuthor
+	if !c.Running && h.lastCommand.Number == c.Number { // input typed during the command was not for the shell
+		c.By = h.lastCommand.By
 	}
 	if s.cfg.OnCommand != nil {
 		s.cfg.OnCommand(c)
 	}
-	h.last = c
+	h.lastCommand = c
 	phase := journal.PhaseDone
 	if c.Running {
 		phase = journal.PhaseRunning
 	}
-	s.history.noteCommand(phase, c.Command)
+	s.history.recordCommand(phase, c.Command)
 	s.update(ChangeCommand, func(*Status) {})
 }
 
@@ -246,16 +246,16 @@ func (h *lineHost) report(c Command) {
 func (h *lineHost) envChanges() []shell.EnvChange {
 	env, _, err := shell.ReadEnv(h.shell.stateDir)
 	if err != nil {
-		return nil // no state file, or it is being written: the next prompt will do
+		return nil // no state file, or it is being written: the next prompt reads it
 	}
 	before := h.shell.env
 	h.shell.env = env
-	h.s.cfg.Known.LearnEnv(maps.All(env))
+	h.s.cfg.Vault.LearnEnv(maps.All(env))
 	if before == nil {
 		return nil
 	}
 	changes := shell.DiffEnv(before, env)
-	h.keepChanges(changes)
+	h.recordEnvChanges(changes)
 	return changes
 }
 
@@ -267,17 +267,17 @@ func (h *lineHost) showShell() {
 	if st.Running != nil && st.Phase == shell.PhaseRunning {
 		v.Command, v.Number = st.Running.Text, st.Running.Number
 	}
-	if h.shell.other == nil && v != s.Status().Shell {
+	if h.shell.foreignShell == nil && v != s.Status().Shell {
 		if v.Phase != s.Status().Shell.Phase {
-			s.typing.partial.Ends() // it was a line of the ended command
+			s.typing.partial.Clear() // the line belonged to the ended command
 		}
 		s.update(ChangeShell, func(st *Status) { st.Shell = v })
 	}
 }
 
-// beforeFill returns the offset at which a command's output ended, before the blanks that zsh prints ahead of its prompt to reach the
-// next row. Its mark is before them, unless the line changed PROMPT_EOL_MARK.
-func (h *lineHost) beforeFill(c *shell.Command) uint64 {
+// outputEndBeforeFill returns the offset at which a command's output ended, before the blanks that zsh prints ahead of
+// its prompt to reach the next row. Its mark is before them, unless the line changed PROMPT_EOL_MARK.
+func (h *lineHost) outputEndBeforeFill(c *shell.Command) uint64 {
 	s := h.s
 	cols := s.Status().Cols
 	size := min(c.End-c.Start, uint64(cols)+64)
@@ -295,8 +295,8 @@ func (h *lineHost) beforeFill(c *shell.Command) uint64 {
 	return c.End
 }
 
-// hasEcho reports whether a command's output starts with some echo of its line. It does not if the shell's editor
-// writes elsewhere.
+// hasEcho reports whether a command's output starts with some echo of its line. It does not if the shell's editor writes
+// elsewhere.
 func (h *lineHost) hasEcho(c *shell.Command) bool {
 	s := h.s
 	word := bytes.Fields([]byte(c.Text))

@@ -80,7 +80,7 @@ func (f *redactingFeed) write(p []byte, from uint64, at time.Time) {
 			p, from = p[n:], from+uint64(n)
 			continue
 		}
-		c, err := f.s.raw(from, make([]byte, max(len(p), 64<<10)))
+		c, err := f.s.readUnmasked(from, make([]byte, max(len(p), 64<<10)))
 		if f.from, f.masked = from, c.Data; err != nil || c.From != from || len(c.Data) == 0 {
 			f.masked = bytes.Clone(p)
 		}

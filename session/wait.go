@@ -12,8 +12,8 @@ import (
 
 // Types of package wait, under the session's name.
 type (
-	// WaitFor describes a wait. Waits are level-triggered: a condition that matched between Since and the call counts.
-	WaitFor = wait.For
+	// WaitSpec describes a wait. Waits are level-triggered: a condition that matched between Since and the call counts.
+	WaitSpec = wait.Spec
 	// Cond is a condition.
 	Cond = wait.Cond
 	// CondKind is the kind of a Cond.
@@ -28,7 +28,7 @@ type (
 const (
 	CondText       = wait.CondText       // Text appears in new output or on a changed row
 	CondRegexp     = wait.CondRegexp     // Regexp matches a line of either
-	CondGone       = wait.CondGone       // Text, or what Regexp matches, is on no row of the screen
+	CondAbsent     = wait.CondAbsent     // Text, or what Regexp matches, is on no row of the screen
 	CondPrompt     = wait.CondPrompt     // the shell waits for a line, at a prompt newer than the anchor
 	CondCommand    = wait.CondCommand    // a command of the shell ended after the anchor
 	CondExit       = wait.CondExit       // the process ends
@@ -43,9 +43,9 @@ const (
 	CondPort       = wait.CondPort       // a process of the session accepts connections at the TCP port Port, or at any
 )
 
-// Waited is a wait's result. Ended reports that the remaining conditions can never match: the session has ended, or was
-// closed.
-type Waited struct {
+// WaitResult is a wait's result. Ended reports that the remaining conditions can never match: the session has ended, or
+// was closed.
+type WaitResult struct {
 	Fired   []Fired
 	Ended   bool
 	Status  Status
@@ -53,22 +53,22 @@ type Waited struct {
 	Cursor  uint64 // offset of the output at that moment: the next Since
 }
 
-// Wait waits until the conditions hold or ctx ends.
-func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
-	w, done := wait.New(f, time.Now()), make(chan Waited, 1)
+// Wait waits until enough conditions match or ctx ends.
+func (s *Session) Wait(ctx context.Context, f WaitSpec) (WaitResult, error) {
+	w, done := wait.New(f, time.Now()), make(chan WaitResult, 1)
 	var err error
 	opErr := s.do(ctx, func() { err = s.waits.addWait(w, done) })
 	if opErr != nil {
-		return Waited{}, opErr
+		return WaitResult{}, opErr
 	}
 	if err != nil {
-		return Waited{}, err
+		return WaitResult{}, err
 	}
 	select {
 	case r := <-done:
 		return r, nil
 	case <-ctx.Done():
-		var r Waited
+		var r WaitResult
 		_ = s.do(context.WithoutCancel(ctx), func() {
 			delete(s.waits.open, w)
 			r = s.waits.result(s.waits.set.Remove(w))
@@ -78,10 +78,10 @@ func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
 }
 
 // addWait adds a wait; its result is sent to done.
-func (h *waits) addWait(w *wait.Waiter, done chan Waited) error {
+func (h *waits) addWait(w *wait.Waiter, done chan WaitResult) error {
 	s := h.s
-	if w.Since != nil && *w.Since > s.off {
-		return fmt.Errorf("%w: %d, the end is %d", ErrFuture, *w.Since, s.off)
+	if w.Since != nil && *w.Since > s.offset {
+		return fmt.Errorf("%w: %d, the end is %d", ErrFuture, *w.Since, s.offset)
 	}
 	if err := h.set.Add(w); err != nil {
 		return err
@@ -95,30 +95,30 @@ func (h *waits) addWait(w *wait.Waiter, done chan Waited) error {
 }
 
 // result returns a wait's result with the current status.
-func (h *waits) result(r wait.Result) Waited {
+func (h *waits) result(r wait.Result) WaitResult {
 	s := h.s
-	return Waited{Fired: r.Fired, Ended: r.Ended, Status: s.Status(), Version: r.Version, Cursor: r.Cursor}
+	return WaitResult{Fired: r.Fired, Ended: r.Ended, Status: s.Status(), Version: r.Version, Cursor: r.Cursor}
 }
 
-// moment returns an anchor at an offset of the output, with the current screen.
-func (s *Session) moment(off uint64) wait.Anchor {
+// anchorAt returns an anchor at an offset of the output, with the current screen.
+func (s *Session) anchorAt(off uint64) wait.Anchor {
 	return wait.Anchor{Off: off, Version: s.engine.Version()}
 }
 
 // idleTimer fires when a wait for silence may match.
 func (h *waits) idleTimer() <-chan time.Time {
-	if after, ok := h.set.Next(); ok {
+	if after, ok := h.set.NextDue(); ok {
 		return time.After(after)
 	}
 	return nil
 }
 
-// noMoreOutput reports whether the session is final: its process has ended, and no leftover process can print.
-func (s *Session) noMoreOutput() bool {
-	return s.Status().State != Running && s.isRingDrained() && (s.ring == nil || s.closed)
+// isFinal reports whether the session is final: its process has ended, and no leftover process can print.
+func (s *Session) isFinal() bool {
+	return s.Status().State != Running && s.isRingDrained() && (s.ring == nil || s.outputEnded)
 }
 
-// endWaits ends all waits and lines, as nothing more will come.
+// endWaits ends all waits and lines, as no output or change will follow.
 func (s *Session) endWaits() {
 	why := ErrEnded
 	if s.Status().State == Running { // only its owner ends
@@ -132,12 +132,13 @@ func (s *Session) endWaits() {
 type waits struct {
 	s    *Session
 	set  *wait.Set
-	open map[*wait.Waiter]chan Waited
+	open map[*wait.Waiter]chan WaitResult
 }
 
+// newWaits returns the host of a session without waits.
 func newWaits(s *Session) *waits {
-	h := &waits{s: s, open: map[*wait.Waiter]chan Waited{}}
-	h.set = wait.NewSet(h, &s.typing.editor, &s.typing.texts)
+	h := &waits{s: s, open: map[*wait.Waiter]chan WaitResult{}}
+	h.set = wait.NewSet(h, &s.typing.editor, &s.typing.typedTexts)
 	return h
 }
 
@@ -148,13 +149,13 @@ func (h *waits) View() wait.View {
 	st, read, agent, ports := s.cfg.Status, s.progress, s.agent, s.ports
 	s.mu.Unlock()
 	v := wait.View{
-		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typing.at,
-		Exited: st.State != Running, NoMore: s.noMoreOutput(), LastOutput: st.LastOutput,
-		Needs: string(st.Needs.Kind), Repl: st.Needs.Repl, Phase: st.Shell.Phase, Followed: s.lines.isFollowed(),
-		Command: s.lines.last.Text, CommandEnd: s.lines.last.End,
-		HasCommand: s.lines.last.Number > 0 && !s.lines.last.Running,
-		Alt:        st.Alt, Title: st.Title, Bells: s.bells, BellAt: s.bellAt,
-		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, Read: read,
+		Now: time.Now(), Offset: s.offset, Version: s.engine.Version(), Top: s.topRow(), LastInput: s.typing.lastInput,
+		Exited: st.State != Running, Drained: s.isFinal(), LastOutput: st.LastOutput,
+		InputKind: string(st.Needs.Kind), IsRepl: st.Needs.Repl, Phase: st.Shell.Phase, Followed: s.lines.isFollowed(),
+		Command: s.lines.lastCommand.Text, CommandEnd: s.lines.lastCommand.End,
+		HasCommand: s.lines.lastCommand.Number > 0 && !s.lines.lastCommand.Running,
+		Alt:        st.Alt, Title: st.Title, Bells: s.pendingBells, BellAt: s.bellAt,
+		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, ParsedProgress: read,
 		Agent: agent, TypedAt: st.LastTyped, Ports: ports,
 	}
 	if v.Followed {

@@ -12,24 +12,24 @@ type Watch struct {
 	// Done is closed when the owner has exited.
 	Done <-chan struct{}
 
-	out, fr chan struct{} // sending ends of Output and Frames
-	of      *watchers
+	out, fr  chan struct{} // sending ends of Output and Frames
+	watchers *watchers     // set that the watch belongs to
 }
 
 // Close ends the watch.
-func (w *Watch) Close() { w.of.remove(w) }
+func (w *Watch) Close() { w.watchers.remove(w) }
 
 // watchers is the set of a session's watches. Its lock guards the set only.
 type watchers struct {
-	mu   sync.Mutex
-	set  map[*Watch]struct{}
-	next []func() // functions of NextOutput
+	mu         sync.Mutex
+	set        map[*Watch]struct{}
+	nextOutput []func() // functions of NextOutput
 }
 
 // Watch starts a watch. Both signals are set at first, so that the watcher starts with a read.
 func (s *Session) Watch() *Watch {
 	s.Start()
-	w := &Watch{out: make(chan struct{}, 1), fr: make(chan struct{}, 1), of: &s.watch, Done: s.stopped}
+	w := &Watch{out: make(chan struct{}, 1), fr: make(chan struct{}, 1), watchers: &s.watch, Done: s.stopped}
 	w.Output, w.Frames = w.out, w.fr
 	signal(w.out)
 	signal(w.fr)
@@ -54,28 +54,28 @@ func (ws *watchers) remove(w *Watch) {
 func (s *Session) NextOutput(f func()) {
 	s.Start()
 	s.watch.mu.Lock()
-	s.watch.next = append(s.watch.next, f)
+	s.watch.nextOutput = append(s.watch.nextOutput, f)
 	s.watch.mu.Unlock()
 	select {
 	case <-s.stopped: // closeStopped may have run before f was added
-		s.watch.callNext()
+		s.watch.notifyNext()
 	default:
 	}
 }
 
-// callNext calls the functions of NextOutput.
-func (ws *watchers) callNext() {
+// notifyNext calls the functions of NextOutput.
+func (ws *watchers) notifyNext() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	ws.callNextLocked()
+	ws.notifyNextLocked()
 }
 
-// callNextLocked calls the functions of NextOutput. The caller holds mu.
-func (ws *watchers) callNextLocked() {
-	for _, f := range ws.next {
+// notifyNextLocked calls the functions of NextOutput. The caller holds mu.
+func (ws *watchers) notifyNextLocked() {
+	for _, f := range ws.nextOutput {
 		go f()
 	}
-	ws.next = nil
+	ws.nextOutput = nil
 }
 
 // output signals new output to all watches.
@@ -85,8 +85,8 @@ func (ws *watchers) output() {
 	for w := range ws.set {
 		signal(w.out)
 	}
-	if ws.next != nil {
-		ws.callNextLocked()
+	if ws.nextOutput != nil {
+		ws.notifyNextLocked()
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// A watcher is notified once: of the next output, of the owner's end, and at once if the owner has ended.
+// TestNextOutput checks that a watcher is notified once: of the next output, of the owner's end, and at once if the
+// owner has ended.
 func TestNextOutput(t *testing.T) {
 	f := newFixture(t, journal.Options{})
 	told := make(chan string, 8)
@@ -29,45 +30,46 @@ func TestNextOutput(t *testing.T) {
 		got[<-told]++
 	}
 	if len(told) > 0 || got["output"] != 1 || got["end"] != 1 || got["late"] != 1 {
-		t.Errorf("%v, and %d more", got, len(told))
+		t.Errorf("got %v, and %d more", got, len(told))
 	}
 }
 
-// A wait sees the newest progress and agent state that were found before it started: else it would report the end of an
-// ended program instead of its progress.
+// TestObservation_SeenByLaterWaits checks that a wait uses the newest progress and agent state that were stored before
+// it started. Otherwise it would report the end of an ended program instead of its progress.
 //
 // FAULT: B23
-func TestFoundIsSeenByLaterWaits(t *testing.T) {
+func TestObservation_SeenByLaterWaits(t *testing.T) {
 	f := newFixture(t, journal.Options{})
 	f.Exited(Exit{Time: time.Now()}, 0)
 	f.Closed()
-	if w, err := f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondExit}}}); err != nil || w.Ended {
+	if w, err := f.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondExit}}}); err != nil || w.Ended {
 		t.Fatalf("%+v, %v", w, err)
 	}
 	for round := range 50 {
 		for percent := range 101 {
 			f.SetProgress(percent, uint64(round))
-			f.SetAgentState(AgentState{State: "working", Sure: true, At: time.Now()})
+			f.SetAgentState(AgentState{State: "working", Confident: true, At: time.Now()})
 		}
-		f.SetAgentState(AgentState{State: "idle", Sure: true, At: time.Now()})
-		w, err := f.Wait(testContext(t), WaitFor{All: true, Conds: []Cond{{Kind: CondProgress, Percent: 100}, {Kind: CondAgent, Text: "idle"}}})
+		f.SetAgentState(AgentState{State: "idle", Confident: true, At: time.Now()})
+		w, err := f.Wait(testContext(t), WaitSpec{All: true, Conds: []Cond{{Kind: CondProgress, Percent: 100}, {Kind: CondAgent, Text: "idle"}}})
 		if err != nil || w.Ended {
 			t.Fatalf("round %d: %+v, %v", round, w, err)
 		}
 		f.ResetProgress()
-		w, err = f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondProgress, Percent: 1}}})
+		w, err = f.Wait(testContext(t), WaitSpec{Conds: []Cond{{Kind: CondProgress, Percent: 1}}})
 		if err != nil || !w.Ended {
 			t.Fatalf("round %d, another program: %+v, %v", round, w, err)
 		}
 	}
 }
 
-// Bells, notifications and clipboard writes reach watchers once, bounded, and notifications are reported.
+// TestEffects checks that bells, notifications and clipboard writes reach watchers once, bounded, and that notifications
+// are reported.
 //
 // FAULT: H11
 func TestEffects(t *testing.T) {
 	var notified []string
-	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, func(c *Config) {
+	f := reopenSession(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, func(c *Config) {
 		c.OnNotify = func(title, body string) { notified = append(notified, title+"|"+body) }
 	})
 	_, from := f.Effects(0)
@@ -88,13 +90,13 @@ func TestEffects(t *testing.T) {
 	f.print(f.Session, strings.Repeat("\a\x1b]9;flood\a", 1000)+"\x1b]52;c;"+strings.Repeat("QUFB", 200<<10)+"\a"+strings.Repeat("\x1b]52;c;Yg==\a", 100)+"end")
 	waitText(t, f.Session, "end")
 	if list, _ = f.Effects(next); len(list) > maxEffects || list[len(list)-1].Text != "b" {
-		t.Errorf("%d effects, the last is %q", len(list), list[len(list)-1].Text)
+		t.Errorf("got %d effects, the last %q", len(list), list[len(list)-1].Text)
 	}
 	var at []string
 	if err := f.WithScreen(testContext(t), func(View) { at = slices.Clone(notified) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(at) < 3 || len(at) > 20 || strings.Join(at[:3], " ") != "|one two|2 three|" {
-		t.Errorf("notified of %d: %q", len(at), at)
+		t.Errorf("got %d notifications: %q", len(at), at)
 	}
 }

@@ -38,7 +38,7 @@ func (a *app) requireUser(ctx context.Context, what string) error {
 		return api.Errorf(api.CodeDenied, "%s requires a user, not an agent (%s)", what, output.Printable(label)).
 			WithHint("ask the user to do it, from a terminal without %s", identity.Env)
 	}
-	if by := a.identifySelf(ctx); by.Held {
+	if by := a.identifySelf(ctx); by.IsRestricted {
 		return by.ErrUserRequired(what)
 	}
 	return nil

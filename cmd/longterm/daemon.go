@@ -295,10 +295,10 @@ func daemonServe() *cobra.Command {
 	}
 }
 
-// daemonError returns err with launch.NoRoomStatus for a full disk: the keeper must not restart the daemon then.
+// daemonError returns err with launch.DiskFullStatus for a full disk: the keeper must not restart the daemon then.
 func daemonError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return exit.With(launch.NoRoomStatus, err)
+		return exit.With(launch.DiskFullStatus, err)
 	}
 	return err
 }

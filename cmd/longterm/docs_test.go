@@ -118,7 +118,7 @@ func TestDocsErrors(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(errorsIntro + "| code | HTTP | exit status | of run and exec | meaning | what to do |\n|---|---|---|---|---|---|\n")
 	for r := range api.Codes {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s |\n", r.Code, r.HTTP, r.Exit, r.Refused, r.Text, r.Hint)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s |\n", r.Code, r.HTTP, r.Exit, r.RefusedExit, r.Text, r.Hint)
 	}
 	b.WriteString(errorsAfter)
 	check(t, "errors.md", b.Bytes())
@@ -165,7 +165,7 @@ func TestDocsExitStatus(t *testing.T) {
 	}
 	table(func(r api.CodeRow) int { return r.Exit })
 	b.WriteString("\n## run and exec\n\n| exit status | meaning |\n|---|---|\n| 0 to 110 | the command's own; 0, with a note, also for a line of a REPL, which reports none |\n")
-	table(func(r api.CodeRow) int { return r.Refused })
+	table(func(r api.CodeRow) int { return r.RefusedExit })
 	b.WriteString("| 128 + N | ended by signal N, such as 137 for SIGKILL |\n\n## See also\n\n[Errors as JSON, results and waits](errors.md), [command line](cli/longterm.md)\n")
 	check(t, "exit-status.md", b.Bytes())
 }

@@ -90,10 +90,10 @@ func (a *app) errorPlaces(ctx context.Context, args []string) ([]sourcepos.Place
 }
 
 func lastWrite(s *api.Session) time.Time {
-	if s.LastWrite == nil {
+	if s.LastOutput == nil {
 		return s.Created
 	}
-	return *s.LastWrite
+	return *s.LastOutput
 }
 
 // openPlace opens the n-th error in the user's editor.

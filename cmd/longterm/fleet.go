@@ -397,7 +397,7 @@ func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.ClientFactor
 	list, err := b.client.FleetHosts(ctx, "")
 	return list, func(h api.FleetHost, onCopy func(api.FleetCopy)) *client.Client {
 		o := b.options
-		o.Remote, o.KeeperArgv, o.OnApproval, o.OnReplica = &client.ViaFleet{Local: b.client, Host: h.Host, IsLocal: h.Here, IsUnreachable: h.State == "away"}, nil, nil, onCopy
+		o.Remote, o.KeeperArgv, o.OnApproval, o.OnReplica = &client.ViaFleet{Local: b.client, Host: h.Host, IsLocal: h.IsLocal, IsUnreachable: h.State == "away"}, nil, nil, onCopy
 		return client.New(o)
 	}, err
 }
@@ -543,7 +543,7 @@ func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (clie
 	if err != nil {
 		return nil, err
 	}
-	return &client.ViaFleet{Local: local, Host: name, IsLocal: list[0].Here, IsUnreachable: list[0].State == "away"}, nil
+	return &client.ViaFleet{Local: local, Host: name, IsLocal: list[0].IsLocal, IsUnreachable: list[0].State == "away"}, nil
 }
 
 func fleetSimulate() *cobra.Command {

@@ -70,7 +70,7 @@ func writeInfo(w io.Writer, all *worktree.SessionInfo, look listing.Look) {
 	if len(s.Approvals) > 0 {
 		row("needs approval", strings.Join(s.Approvals, " ")+"; `longterm approvals show "+s.Approvals[0]+"`")
 	}
-	if a := s.AgentIs; a != nil {
+	if a := s.AgentState; a != nil {
 		row("agent state", fmt.Sprintf("%s: %s (%s)", output.AgentText(a), a.Reason, cmp.Or(a.Source, "source unknown")))
 		if a.Evidence != "" {
 			row("seen by", a.Evidence)
@@ -88,8 +88,8 @@ func writeInfo(w io.Writer, all *worktree.SessionInfo, look listing.Look) {
 	activityRows(s, row)
 	portRows(s, row)
 	row("size", fmt.Sprintf("%d×%d (%s, %s)", s.Cols, s.Rows, s.Mode, s.Engine))
-	if s.Why != "" {
-		row("mode", s.Mode+": "+s.Why)
+	if s.ModeReason != "" {
+		row("mode", s.Mode+": "+s.ModeReason)
 	}
 	if b := s.Sandbox; b != nil {
 		row("sandbox", output.SandboxText(b))
@@ -127,8 +127,8 @@ func writeInfo(w io.Writer, all *worktree.SessionInfo, look listing.Look) {
 	if len(labels) > 0 {
 		row("labels", strings.Join(labels, " "))
 	}
-	if len(s.Left) > 0 {
-		row("left running", strings.Trim(fmt.Sprint(s.Left), "[]"))
+	if len(s.LeftoverPIDs) > 0 {
+		row("left running", strings.Trim(fmt.Sprint(s.LeftoverPIDs), "[]"))
 	}
 	if s.Executions != "" {
 		row("executions", executionsText(s))

@@ -60,7 +60,7 @@ the session itself are forwarded, and only for you: agents and holders of tokens
 		}
 		o := opened{URL: portopen.URL(p, p.Port), Session: info.Name, Port: p.Port}
 		dial := func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", p.Reach())
+			return new(net.Dialer).DialContext(ctx, "tcp", p.ReachableAddress())
 		}
 		var forward *portopen.Forward
 		if b, err := a.connect(); err != nil {

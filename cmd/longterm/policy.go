@@ -46,11 +46,11 @@ func (a *app) rules(o rulebook.Options) (*rulebook.Book, paths.Dirs, error) {
 		return nil, dirs, err
 	}
 	if o.File == "" {
-		o.File, o.Kept = dirs.PolicyFile(), dirs.PolicyKept()
+		o.File, o.LastGoodCopy = dirs.PolicyFile(), dirs.PolicyKept()
 	}
 	o.Trust, o.Root = dirs.PolicyTrust(), dirs.Root()
 	conf := a.settings()
-	o.Person, o.Agents = policy.Preset(conf.Policy.Default), policy.Preset(conf.Policy.Agents)
+	o.UserPreset, o.AgentPreset = policy.Preset(conf.Policy.Default), policy.Preset(conf.Policy.Agents)
 	o.Home, _ = os.UserHomeDir() // on failure the home directory is unknown
 	return rulebook.Open(o), dirs, nil
 }
@@ -271,7 +271,7 @@ func (a *app) rehearse(ctx context.Context, file *rulebook.File, project bool, a
 	}
 	o := rulebook.Options{File: file.Path}
 	if project {
-		o = rulebook.Options{Trying: file.Path}
+		o = rulebook.Options{AssumeTrusted: file.Path}
 	}
 	then, _, err := a.rules(o)
 	if err != nil {

@@ -34,7 +34,7 @@ needs --command or --shell.
 A coding agent that ran in it (claude, codex, gemini, kimi, opencode, aider) continues its conversation: it is
 started with its flags and in its directory, plus the option that resumes it. info shows the command; --fresh
 starts a new conversation.`
-	c.Flags().BoolVar(&r.Fresh, "fresh", false, "new conversation of the session's agent")
+	c.Flags().BoolVar(&r.NewConversation, "fresh", false, "new conversation of the session's agent")
 	c.Flags().BoolVar(&r.Command, "command", false, "the session's command, started again")
 	c.Flags().BoolVar(&r.Shell, "shell", false, "a shell, whatever ran before")
 }

@@ -24,11 +24,11 @@ func (a *app) typeIn(cmd *cobra.Command, s *client.Session, in api.Input) error 
 		return err
 	}
 	err = a.Print(t, func(w io.Writer) {
-		if t.Taken != nil {
-			fmt.Fprintln(w, output.TakenText(t.Taken))
+		if t.Outcome != nil {
+			fmt.Fprintln(w, output.TakenText(t.Outcome))
 		}
 	})
-	if err == nil && t.Taken != nil && t.Taken.Submitted == "no" {
+	if err == nil && t.Outcome != nil && t.Outcome.Submitted == "no" {
 		return exit.With(api.ExitFailure, errors.New("message not accepted by the program; see `longterm screen`"))
 	}
 	return err
@@ -43,7 +43,7 @@ func expectFlag(c *cobra.Command, in *api.Input) {
 
 // proveFlag adds --prove, which confirms the input.
 func proveFlag(c *cobra.Command, in *api.Input) {
-	f := c.Flags().VarPF(request.Millis(&in.ProveMS), "prove", "", "confirmation that the program read, echoed and drew the input; `DURATION` is the longest wait")
+	f := c.Flags().VarPF(request.Millis(&in.ConfirmMS), "prove", "", "confirmation that the program read, echoed and drew the input; `DURATION` is the longest wait")
 	f.NoOptDefVal = "500ms"
 }
 

@@ -237,7 +237,7 @@ func (a *app) allHosts(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	for i := range list {
-		if h := &list[i]; !h.Here && h.State == "connected" {
+		if h := &list[i]; !h.IsLocal && h.State == "connected" {
 			names = append(names, h.Host)
 		}
 	}

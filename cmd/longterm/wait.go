@@ -139,7 +139,7 @@ func usualConds(ctx context.Context, s *client.Session, given []api.Condition) (
 	switch {
 	case err != nil:
 		return nil, err
-	case v.AgentIs != nil:
+	case v.AgentState != nil:
 		return []api.Condition{{Kind: "agent"}, {Kind: "exit"}}, nil
 	}
 	return []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}, nil

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Progress is a program's progress: as it reports (OSC 9;4), else as read from its output.
+// Progress is a program's progress: as the program reports it (OSC 9;4), otherwise as read from its output.
 type Progress struct {
 	State   string `json:"state" enum:"normal,error,indeterminate,paused"`
 	Percent int    `json:"percent"`

@@ -14,7 +14,7 @@ type AgentState struct {
 	Evidence string    `json:"evidence,omitempty" doc:"the event, row or title behind the state"`
 	Rules    int       `json:"rules" doc:"version of the rules for this agent"`
 	Since    time.Time `json:"since"`
-	// Conversation is what its resume command takes.
+	// Conversation is the argument of its resume command.
 	Conversation string `json:"conversation,omitempty" doc:"id for resuming its conversation"`
 	Resume       string `json:"resume,omitempty" doc:"command line that resumes its conversation"`
 }
@@ -26,7 +26,7 @@ type AgentEvent struct {
 	Data  json.RawMessage `json:"data,omitempty" doc:"the event as the agent passed it to its hook"`
 }
 
-// AgentHeard answers AgentEvent.
+// AgentHeard is the response to AgentEvent.
 type AgentHeard struct {
 	State *AgentState `json:"agent_state,omitempty" doc:"previous state of the agent; absent: unknown"`
 }

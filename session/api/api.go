@@ -1,6 +1,5 @@
-// Package api holds the requests and answers of the daemon's HTTP interface, and its
-// errors. It is what both ends share and imports nothing that either of them is made
-// of. The OpenAPI document is made from these types.
+// Package api holds the requests and responses of the daemon's HTTP interface, and its errors. Both ends share it, and it
+// imports no package of either of them. The OpenAPI document is generated from these types.
 //
 // Offsets count bytes of output from the session's beginning; times are RFC 3339;
 // rows and columns are cells, 0-based.
@@ -17,66 +16,65 @@ const Version = "/v1"
 
 // Session describes a session.
 type Session struct {
-	Host      string            `json:"host,omitempty" doc:"in lists of several hosts: its host, if another"`
-	ID        string            `json:"id" doc:"UUID; never reused"`
-	Name      string            `json:"name" doc:"unique among sessions"`
-	State     string            `json:"state" enum:"running,exited,lost"`
-	PID       int               `json:"pid" doc:"the session's process; 0: none"`
-	Cwd       string            `json:"cwd" doc:"current working directory, if known"`
-	Command   string            `json:"command" doc:"started command, quoted for a shell"`
-	Argv      []string          `json:"argv"`
-	Labels    map[string]string `json:"labels"`
-	Cols      int               `json:"cols" doc:"width in cells"`
-	Rows      int               `json:"rows" doc:"height in cells"`
-	Size      string            `json:"size_policy" enum:"latest,largest,smallest,fixed" doc:"which client determines its size"`
-	Title     string            `json:"title,omitempty"`
-	Engine    string            `json:"engine" doc:"emulator in use"`
-	Keeper    string            `json:"keeper" doc:"placement key of the keeper that holds it"`
-	Mode      string            `json:"mode" enum:"pty,pipe"`
-	Why       string            `json:"mode_reason,omitempty" doc:"why the mode differs from the requested one"`
-	Cgroup    *Cgroup           `json:"cgroup,omitempty" doc:"path of its cgroup; absent: none"`
-	Created   time.Time         `json:"created"`
-	Ended     *time.Time        `json:"ended,omitempty"`
-	ExitCode  *int              `json:"exit_code" doc:"null while it runs, after a signal, and if unknown"`
-	Signal    string            `json:"signal,omitempty" doc:"the signal that ended it"`
-	Stopped   bool              `json:"stopped,omitempty" doc:"ended on request, as by kill: its status is not a failure"`
-	RestartAt *time.Time        `json:"restarts_at,omitempty" doc:"time of the restart by its restart policy; past: it awaits approval, or is starting; absent: no restart"`
-	Duration  int64             `json:"duration_ms" doc:"running time"`
-	Usage     *Usage            `json:"usage,omitempty" doc:"resource usage, after its end"`
-	Output    Range             `json:"output" doc:"offsets of the stored output"`
-	Version   uint64            `json:"version" doc:"version of the screen"`
-	Alt       bool              `json:"alt,omitempty" doc:"a full-screen program is shown"`
-	Progress  *Progress         `json:"progress,omitempty"`
-	Activity  *Activity         `json:"activity,omitempty" doc:"progress of the running or newest command"`
-	Needs     *InputRequest     `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
-	AgentIs   *AgentState       `json:"agent_state,omitempty" doc:"state of the coding agent in it"`
-	Shell     *Shell            `json:"shell,omitempty" doc:"state of its shell, if known"`
-	LastWrite *time.Time        `json:"last_output,omitempty" doc:"time of the newest output"`
-	Clients   int               `json:"clients" doc:"attached or watching clients"`
-	History   string            `json:"history_error,omitempty" doc:"why its history is not written"`
-	Temporary bool              `json:"temporary,omitempty" doc:"removed when it ends"`
-	Draft     *DraftSummary     `json:"draft,omitempty" doc:"its file changes are a draft that was neither committed nor discarded"`
-	Sandbox   *Sandbox          `json:"sandbox,omitempty" doc:"its sandbox; absent: none"`
-	Ports     []Port            `json:"ports,omitempty" doc:"sockets on which its processes accept connections, as of the newest check (Linux only)"`
-	MorePorts int               `json:"more_ports,omitempty" doc:"number of sockets beyond the listed 64"`
+	Host       string            `json:"host,omitempty" doc:"in lists of several hosts: its host, if another"`
+	ID         string            `json:"id" doc:"UUID; never reused"`
+	Name       string            `json:"name" doc:"unique among sessions"`
+	State      string            `json:"state" enum:"running,exited,lost"`
+	PID        int               `json:"pid" doc:"the session's process; 0: none"`
+	Cwd        string            `json:"cwd" doc:"current working directory, if known"`
+	Command    string            `json:"command" doc:"started command, quoted for a shell"`
+	Argv       []string          `json:"argv"`
+	Labels     map[string]string `json:"labels"`
+	Cols       int               `json:"cols" doc:"width in cells"`
+	Rows       int               `json:"rows" doc:"height in cells"`
+	Size       string            `json:"size_policy" enum:"latest,largest,smallest,fixed" doc:"which client determines its size"`
+	Title      string            `json:"title,omitempty"`
+	Engine     string            `json:"engine" doc:"emulator in use"`
+	Keeper     string            `json:"keeper" doc:"placement key of the keeper that holds it"`
+	Mode       string            `json:"mode" enum:"pty,pipe"`
+	ModeReason string            `json:"mode_reason,omitempty" doc:"why the mode differs from the requested one"`
+	Cgroup     *Cgroup           `json:"cgroup,omitempty" doc:"path of its cgroup; absent: none"`
+	Created    time.Time         `json:"created"`
+	Ended      *time.Time        `json:"ended,omitempty"`
+	ExitCode   *int              `json:"exit_code" doc:"null while it runs, after a signal, and if unknown"`
+	Signal     string            `json:"signal,omitempty" doc:"the signal that ended it"`
+	Stopped    bool              `json:"stopped,omitempty" doc:"ended on request, as by kill: its status is not a failure"`
+	RestartAt  *time.Time        `json:"restarts_at,omitempty" doc:"time of the restart by its restart policy; past: it awaits approval, or is starting; absent: no restart"`
+	Duration   int64             `json:"duration_ms" doc:"running time"`
+	Usage      *Usage            `json:"usage,omitempty" doc:"resource usage, after its end"`
+	Output     Range             `json:"output" doc:"offsets of the stored output"`
+	Version    uint64            `json:"version" doc:"version of the screen"`
+	Alt        bool              `json:"alt,omitempty" doc:"a full-screen program is shown"`
+	Progress   *Progress         `json:"progress,omitempty"`
+	Activity   *Activity         `json:"activity,omitempty" doc:"progress of the running or newest command"`
+	Needs      *InputRequest     `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
+	AgentState *AgentState       `json:"agent_state,omitempty" doc:"state of the coding agent in it"`
+	Shell      *Shell            `json:"shell,omitempty" doc:"state of its shell, if known"`
+	LastOutput *time.Time        `json:"last_output,omitempty" doc:"time of the newest output"`
+	Clients    int               `json:"clients" doc:"attached or watching clients"`
+	History    string            `json:"history_error,omitempty" doc:"why its history is not written"`
+	Temporary  bool              `json:"temporary,omitempty" doc:"removed when it ends"`
+	Draft      *DraftSummary     `json:"draft,omitempty" doc:"its file changes are a draft that was neither committed nor discarded"`
+	Sandbox    *Sandbox          `json:"sandbox,omitempty" doc:"its sandbox; absent: none"`
+	Ports      []Port            `json:"ports,omitempty" doc:"sockets on which its processes accept connections, as of the newest check (Linux only)"`
+	MorePorts  int               `json:"more_ports,omitempty" doc:"number of sockets beyond the listed 64"`
 
-	// Started is when its process was; a restored session was created before.
+	// Started is the start time of its process. A restored session was created before.
 	Started time.Time `json:"started,omitzero" doc:"when its process was started"`
-	// Left lists processes that an ended session left running.
-	Left []int `json:"left_pids,omitempty" doc:"processes of an ended session that still run"`
-	// Approvals are what keeps commands in it waiting.
+	// LeftoverPIDs lists processes that an ended session left running.
+	LeftoverPIDs []int `json:"left_pids,omitempty" doc:"processes of an ended session that still run"`
+	// Approvals are the ids of the approvals that its commands wait for.
 	Approvals []string `json:"needs_approval,omitempty" doc:"ids of approval requests of its commands"`
 	Policy    string   `json:"policy,omitempty" doc:"preset requested at its start"`
 	Agent     string   `json:"agent,omitempty" doc:"label of the agent that started it"`
-	// Quarantine is set when its emulator, tracker or rules failed.
-	// Executions is empty where they need not be judged.
+	// Executions is empty if executions need not be checked.
 	Executions   string    `json:"executions,omitempty" doc:"\"judged\": the rules check each executed program; \"not judged: \" and the reason, if they cannot; absent: no check is required"`
 	RefusedCount int       `json:"refused_count,omitempty" doc:"executions in it that were not allowed"`
 	Refused      []Refused `json:"refused,omitempty" doc:"the newest of them; absent in lists"`
 	Quarantine   string    `json:"quarantine,omitempty" doc:"why its output is stored without being interpreted"`
 }
 
-// Shell is what a session's shell is doing.
+// Shell is the state of a session's shell.
 type Shell struct {
 	Phase   string    `json:"phase" enum:"prompt,running,unknown,ended" doc:"at its prompt, or running a command"`
 	Quality string    `json:"quality" enum:"full,basic,none" doc:"what the shell reports: all marks; prompts and statuses; nothing"`
@@ -102,7 +100,7 @@ func (n *InputRequest) NeedsAnswer() bool {
 	return n != nil && !n.Prompt && n.Kind != "screen" && n.Kind != "prompt"
 }
 
-// Usage is what a process used in its life.
+// Usage is the resource use of a process until its end.
 type Usage struct {
 	UserMS   int64 `json:"user_ms"`
 	SystemMS int64 `json:"system_ms"`
@@ -129,9 +127,9 @@ type NewSession struct {
 	Argv []string `json:"argv,omitempty" doc:"default: the user's shell"`
 	Line string   `json:"line,omitempty" doc:"a command line for the user's shell, instead of argv"`
 	Cwd  string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
-	// GivenCwd is the directory as a user wrote it, where one did: clients of other hosts have to know.
+	// GivenCwd is the directory as the user wrote it, if a user did: clients of other hosts need it.
 	GivenCwd string `json:"-"`
-	// Judged is the file of Argv[0] that was judged, as it was then; the daemon's own.
+	// Judged is the file of Argv[0] at the time of the policy check. Only the daemon sets it.
 	Judged JudgedFile `json:"-"`
 	Env    []string   `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
 	SetEnv []string   `json:"set_env,omitempty" doc:"additions to it"`
@@ -157,7 +155,7 @@ type NewSession struct {
 
 	ApprovalOptions
 
-	// PipeFallback is what run does.
+	// PipeFallback is set by the verb run.
 	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes if no terminal is available"`
 
 	AskID     string `json:"ask_id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"request id of the caller (a UUID): an equal request with the same id returns the started session, and needs approval once; default: a new one"`
@@ -168,25 +166,25 @@ type NewSession struct {
 
 // ApprovalOptions control policy checks and approvals of a request.
 type ApprovalOptions struct {
-	Policy     string `json:"policy,omitempty" maxLength:"64" doc:"preset that the rules apply too; it can only make them stricter; stored with a new session"`
-	Yes        bool   `json:"yes,omitempty" doc:"approve in advance; denials remain"`
-	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"if approval is needed: wait for it (default), or return at once, also later if a started program needs approval; repeat with the same id to wait"`
-	Told       string `json:"told,omitempty" maxLength:"20" doc:"with on_approval return: the approval already known to the caller; the call returns with another one, or the end"`
+	Policy        string `json:"policy,omitempty" maxLength:"64" doc:"preset that the rules apply too; it can only make them stricter; stored with a new session"`
+	Yes           bool   `json:"yes,omitempty" doc:"approve in advance; denials remain"`
+	OnApproval    string `json:"on_approval,omitempty" enum:"wait,return" doc:"if approval is needed: wait for it (default), or return at once, also later if a started program needs approval; repeat with the same id to wait"`
+	KnownApproval string `json:"told,omitempty" maxLength:"20" doc:"with on_approval return: the approval already known to the caller; the call returns with another one, or the end"`
 
 	ApprovalTimeoutMS int64 `json:"approval_timeout_ms,omitempty" minimum:"0" doc:"for a line or a command: timeout of its approval; then on_timeout applies: it is withdrawn, or stays in the background; default: no limit"`
 }
 
 // Restore starts a session's process again, in its last directory.
 type Restore struct {
-	Command bool     `json:"command,omitempty" doc:"run the session's command again"`
-	Shell   bool     `json:"shell,omitempty" doc:"start the user's shell instead of the previous program"`
-	Fresh   bool     `json:"fresh,omitempty" doc:"do not resume the conversation of the coding agent that ran in it; default: start it with its resume flags, in a shell by a line"`
-	Env     []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; the session's settings are added"`
-	// Judged is the file of the program that was judged, as it was then; the daemon's own.
+	Command         bool     `json:"command,omitempty" doc:"run the session's command again"`
+	Shell           bool     `json:"shell,omitempty" doc:"start the user's shell instead of the previous program"`
+	NewConversation bool     `json:"fresh,omitempty" doc:"do not resume the conversation of the coding agent that ran in it; default: start it with its resume flags, in a shell by a line"`
+	Env             []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; the session's settings are added"`
+	// Judged is the file of the program at the time of the policy check. Only the daemon sets it.
 	Judged JudgedFile `json:"-"`
 }
 
-// Limits bound what a session's processes use together. 0 is no limit.
+// Limits bound the resources of a session's processes in total. 0 is no limit.
 type Limits struct {
 	Memory int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"beyond it the kernel kills one of the processes"`
 	CPU    float64 `json:"cpus,omitempty" minimum:"0" doc:"number of CPUs, as in 1.5"`
@@ -202,16 +200,14 @@ type Cgroup struct {
 	Limits *Limits `json:"limits,omitempty" doc:"current limits"`
 }
 
-// Edit changes a session's name and labels, and whose size it takes. A label with an
-// empty value is removed.
+// Edit changes a session's name, labels and size policy. A label with an empty value is removed.
 type Edit struct {
 	Name   *string           `json:"name,omitempty" minLength:"1" maxLength:"128"`
 	Labels map[string]string `json:"labels,omitempty"`
 	Size   string            `json:"size_policy,omitempty" enum:"latest,largest,smallest,fixed" doc:"size of the most recently active, the largest or the smallest client; fixed: independent of clients"`
 }
 
-// Input is something to type. Exactly one of Text, Keys, Paste and Data is given;
-// Enter presses that key afterwards.
+// Input is input to type. Exactly one of Text, Keys, Paste and Data is set; Enter presses that key afterwards.
 type Input struct {
 	Text  string   `json:"text,omitempty" doc:"text to type, unchanged"`
 	Keys  []string `json:"keys,omitempty" doc:"key names, as in Enter, C-c, Up, F5"`
@@ -224,22 +220,22 @@ type Input struct {
 	Secret bool   `json:"secret,omitempty" doc:"rejected while the terminal echoes, and not recorded"`
 	Auto   bool   `json:"auto,omitempty" doc:"typed by a program: a line that it completes does not count as the user's"`
 	Force  bool   `json:"force,omitempty" doc:"type it even into a user's partial line; of a secret: even if the terminal echoes"`
-	// FreshLine is for what answers a question.
+	// FreshLine is for answers to a question.
 	FreshLine bool `json:"fresh_line,omitempty" doc:"refuse while the shell has a partial line: the text would be appended"`
-	// ProveMS and Submit request confirmation of input.
-	ProveMS int64  `json:"prove_ms,omitempty" minimum:"0" doc:"wait up to this time for the program to read it; see taken"`
-	Submit  string `json:"submit,omitempty" enum:"always,agent" doc:"submit text as one message: paste it, then press Enter once it is drawn; agent: only if a coding agent runs and enter is set, else type normally"`
+	// ConfirmMS and Submit request confirmation of input.
+	ConfirmMS int64  `json:"prove_ms,omitempty" minimum:"0" doc:"wait up to this time for the program to read it; see taken"`
+	Submit    string `json:"submit,omitempty" enum:"always,agent" doc:"submit text as one message: paste it, then press Enter once it is drawn; agent: only if a coding agent runs and enter is set, else type normally"`
 
 	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse if the screen has another version"`
 
 	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"if an agent's input needs approval: wait for it (default), or return at once; repeat with the same id to wait"`
 }
 
-// Typed answers Input: everything was taken by the terminal.
+// Typed is the response to Input: the terminal has accepted all of it.
 type Typed struct {
 	Cursor    uint64 `json:"cursor" doc:"output offset at which the program's response starts"`
 	Echo      string `json:"echo" enum:"on,off,app" doc:"echo by the terminal (on), nothing (off), or the program (app)"`
-	Taken     *Taken `json:"taken,omitempty" doc:"result of prove_ms"`
+	Outcome   *Taken `json:"taken,omitempty" doc:"result of prove_ms"`
 	Duplicate bool   `json:"again,omitempty" doc:"an earlier request with this id typed it; this request typed nothing, and taken is absent"`
 }
 
@@ -308,13 +304,13 @@ type OutputText struct {
 	Note        string   `json:"note,omitempty" doc:"for a transcript: why it may be incomplete"`
 }
 
-// StreamRun is a piece of output that came from one place.
+// StreamRun is a piece of output from one stream.
 type StreamRun struct {
 	Stream string `json:"stream" enum:"stdout,stderr,merged" doc:"merged: the streams were not separated"`
 	Bytes  int    `json:"bytes"`
 }
 
-// Command is a line that a session's shell ran.
+// Command is a line that a session's shell ran or runs.
 type Command struct {
 	Session  string             `json:"session" doc:"id"`
 	Name     string             `json:"name" doc:"name of the session"`
@@ -348,7 +344,7 @@ type Exec struct {
 	Foreign      bool   `json:"foreign,omitempty" doc:"pass the line to the program that waits for input in the shell (a REPL, ssh); exit_code is null. A session without a shell always gets lines so"`
 }
 
-// Call is how a line or a command is waited for, and what its answer holds.
+// Call controls the wait for a line or a command, and the content of the response.
 type Call struct {
 	Job           string `json:"job,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"id of the job (a UUID), chosen by the caller: a request with the same id runs nothing twice; default: a new one"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitempty" doc:"any positive number; 0: no limit; default for agents: exec.timeout of the configuration (60000), in the background 86400000; for people and scripts: no limit"`
@@ -372,7 +368,7 @@ type Run struct {
 	Start bool `json:"start,omitempty" doc:"return at once, with foreground timeouts; the caller queries the job's end"`
 }
 
-// Batch are lines to run one after the other in a session's shell.
+// Batch is a list of lines to run one after the other in a session's shell.
 type Batch struct {
 	Call
 	ApprovalOptions
@@ -383,11 +379,10 @@ type Batch struct {
 	Sandbox      string   `json:"sandbox,omitempty" maxLength:"64" doc:"reject it unless the session has this sandbox profile, or a stricter one"`
 }
 
-// Batched answers Batch: a result for each line that was run. One that did not end is the
-// last one.
+// Batched is the response to Batch: a result for each line that was run. A line that did not end is the last one.
 type Batched struct {
 	Results []Result `json:"results"`
-	Left    int      `json:"left_out,omitempty" doc:"skipped lines"`
+	LeftOut int      `json:"left_out,omitempty" doc:"skipped lines"`
 }
 
 // Job is a line or command that runs or ran under the timeouts of its caller.
@@ -415,9 +410,9 @@ type JobStop struct {
 	GraceMS int  `json:"grace_ms,omitempty" doc:"time that each step of the kill ladder gets; default: exec.grace of the configuration (10000), for agents exec.agent_grace (2000)"`
 }
 
-// Meanwhile is how many bytes of similar lines a digest keeps of a running command without a prompt. They only show
-// progress, and more of them follow.
-const Meanwhile = 400
+// MaxSimilarRunningBytes is how many bytes of similar lines a digest keeps of a running command without a prompt. They
+// only show progress, and more of them follow.
+const MaxSimilarRunningBytes = 400
 
 // Values of Result.ExitUnknown.
 const (
@@ -431,7 +426,7 @@ func (r *Result) IsSuccess() bool {
 	return r.State == "exited" && (r.ExitUnknown == ExitNone || r.ExitCode != nil && *r.ExitCode == 0)
 }
 
-// Result is how a line or command went (R2).
+// Result is the result of a line or command (R2).
 type Result struct {
 	Job           string              `json:"job,omitempty" doc:"id of the job"`
 	InBackground  bool                `json:"in_background,omitempty" doc:"it continues without the caller"`
@@ -500,13 +495,13 @@ type Guess struct {
 	Confidence string             `json:"confidence" enum:"likely,doubtful" doc:"doubtful: the lines may have had effects that the estimate does not know"`
 }
 
-// Environment is what a session's program exports.
+// Environment is the environment that a session's program exports.
 type Environment struct {
 	Source string            `json:"source" enum:"shell,guess,start" doc:"shell: as of its newest prompt; guess: from the output of a shell without reports, and the lines since; start: the environment at the program's start"`
 	Env    map[string]string `json:"env" doc:"secrets are redacted"`
 }
 
-// Found answers a search.
+// Found is the response to a search.
 type Found struct {
 	Hits []Hit `json:"hits" doc:"newest first"`
 	// Truncated states that the search stopped early; next continues it.
@@ -517,7 +512,7 @@ type Found struct {
 	Note   string `json:"note,omitempty" doc:"behind_bytes in words"`
 }
 
-// Hit is a line of output that was searched for.
+// Hit is a line of output that a search found.
 type Hit struct {
 	Session string    `json:"session" doc:"id"`
 	Name    string    `json:"name" doc:"name of the session"`
@@ -540,7 +535,7 @@ type Prune struct {
 	DeadAgeMS    int64 `json:"dead_age_ms,omitempty" doc:"maximum time since their end"`
 }
 
-// Pruned lists what was removed.
+// Pruned lists the removed sessions and history.
 type Pruned struct {
 	Removed []string `json:"removed" doc:"names of sessions that were removed"`
 	Cut     []string `json:"cut" doc:"names of sessions that lost their oldest output"`
@@ -574,7 +569,7 @@ type Wait struct {
 	All       bool        `json:"all,omitempty" doc:"all conditions instead of any"`
 	Since     *uint64     `json:"since,omitempty" doc:"output offset; default: after the newest input"`
 	TimeoutMS int64       `json:"timeout_ms,omitempty" doc:"default: no limit; for agents exec.timeout of the configuration (60000); -1: no limit"`
-	// Input is typed first, in the same step: nothing of its answer is missed.
+	// Input is typed first, in the same step: no part of its response is missed.
 	Input *Input `json:"input,omitempty"`
 }
 
@@ -600,7 +595,7 @@ type Waited struct {
 	Cursor  uint64  `json:"cursor" doc:"output offset, for since of the next request"`
 }
 
-// Fired is a condition that came true.
+// Fired is a condition that matched.
 type Fired struct {
 	Condition Condition `json:"condition"`
 	Match     string    `json:"match,omitempty"`
@@ -620,7 +615,7 @@ type Status struct {
 	Restarts  int       `json:"restarts" doc:"number of daemon restarts by the keeper"`
 	Audit     string    `json:"audit,omitempty" doc:"NUMBER:HASH of the newest audit record that the daemon has written"`
 	Notices   []string  `json:"notices" doc:"problems that were repaired at the start"`
-	// Goroutines is for looking for leaks.
+	// Goroutines helps to find leaks.
 	Goroutines int `json:"goroutines,omitempty" doc:"goroutines of the daemon"`
 
 	Webhooks []Webhook `json:"webhooks,omitempty" doc:"addresses to which notices were posted since the daemon started"`
@@ -633,20 +628,20 @@ type Status struct {
 
 // Webhook is the delivery status of a webhook. URLs of one host are not distinguished: they are secrets.
 type Webhook struct {
-	Host    string     `json:"host"`
-	Waiting int        `json:"waiting" doc:"notices in the queue"`
-	LeftOut int        `json:"left_out,omitempty" doc:"notices dropped since the newest delivery: too many, too old, or rejected"`
-	Failing string     `json:"failing,omitempty" doc:"why the newest attempt failed; absent: it succeeded"`
-	Since   *time.Time `json:"since,omitempty" doc:"time of the first failure since the newest success"`
-	Told    *time.Time `json:"told,omitempty" doc:"time of the newest delivery"`
+	Host          string     `json:"host"`
+	Waiting       int        `json:"waiting" doc:"notices in the queue"`
+	LeftOut       int        `json:"left_out,omitempty" doc:"notices dropped since the newest delivery: too many, too old, or rejected"`
+	Failing       string     `json:"failing,omitempty" doc:"why the newest attempt failed; absent: it succeeded"`
+	Since         *time.Time `json:"since,omitempty" doc:"time of the first failure since the newest success"`
+	LastDelivered *time.Time `json:"told,omitempty" doc:"time of the newest delivery"`
 }
 
 // Caller identifies a caller by the process at the other end of the connection and by its label.
 type Caller struct {
-	Agent   string `json:"agent,omitempty" doc:"label of the agent; empty: a user"`
-	Policy  string `json:"policy,omitempty" doc:"rules of the session that the caller runs in"`
-	Session string `json:"session,omitempty" doc:"id of the session that it runs in, unless a user started it"`
-	Held    bool   `json:"held,omitempty" doc:"it runs in an agent's session, or in a session with rules: operations reserved for users are rejected"`
+	Agent        string `json:"agent,omitempty" doc:"label of the agent; empty: a user"`
+	Policy       string `json:"policy,omitempty" doc:"rules of the session that the caller runs in"`
+	Session      string `json:"session,omitempty" doc:"id of the session that it runs in, unless a user started it"`
+	IsRestricted bool   `json:"held,omitempty" doc:"it runs in an agent's session, or in a session with rules: operations reserved for users are rejected"`
 }
 
 // ErrUserRequired rejects an operation that only a user may do.
@@ -728,7 +723,7 @@ const RestartLabel = "longterm.restart"
 // ProjectLabel labels a project's sessions with its directory, and prefixes their other project labels.
 const ProjectLabel = "longterm.project"
 
-// ProjectFromLabel has the output offset at which the program that runs began.
+// ProjectFromLabel has the output offset at which the running program started.
 const ProjectFromLabel = ProjectLabel + ".from"
 
 // KeptRunLabel marks, with the value KeptRun, the session of an ended command whose output is kept for a day.
@@ -737,10 +732,10 @@ const (
 	KeptRun      = "run"
 )
 
-// HookLabel labels what hooks run; its value is the hook.
+// HookLabel labels sessions that hooks started; its value is the hook.
 const HookLabel = "longterm.hook"
 
-// HookEnv is a variable with the same value, for what hooks run: what that starts has the label, too.
+// HookEnv is a variable with the same value, for processes of hooks: sessions that they start get the label too.
 const HookEnv = "LONGTERM_HOOK"
 
 // OneLineLabel marks, with the value OneLine, a session that an agent's call created for one line. The line's job

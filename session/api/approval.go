@@ -27,8 +27,8 @@ func (j *Judgement) Explain() []string {
 	return j.Effects
 }
 
-// Because returns the rule of the verdict, with its reason if Explain does not return that.
-func (j *Judgement) Because() string {
+// RuleWithReason returns the rule of the verdict, with its reason if Explain does not return that.
+func (j *Judgement) RuleWithReason() string {
 	switch {
 	case j.Rule == "":
 		return ""
@@ -46,7 +46,7 @@ type Judged struct {
 	Why     string   `json:"why,omitempty"`
 }
 
-// Approval is something that a user is, or was, asked to allow.
+// Approval is a request that a user must, or had to, approve or reject.
 type Approval struct {
 	ID      string         `json:"id" doc:"A1, A2 …"`
 	State   string         `json:"state" enum:"pending,answered,gone" doc:"gone: no longer needed"`
@@ -101,7 +101,7 @@ type ApprovalAnswer struct {
 	Rule     string `json:"rule,omitempty" maxLength:"1024" doc:"with always: the rule, instead of the proposed one"`
 }
 
-// ApprovalsAnswer answers several. Exactly one of IDs, Group and All is given.
+// ApprovalsAnswer answers several approvals. Exactly one of IDs, Group and All is set.
 type ApprovalsAnswer struct {
 	ApprovalAnswer
 	IDs   []string `json:"ids,omitempty" maxItems:"10000"`
@@ -115,13 +115,13 @@ type ApprovalsAnswered struct {
 	Failed   []Failed   `json:"failed,omitempty" doc:"approvals that were not answered, and why"`
 }
 
-// Failed is one of several that went wrong.
+// Failed is one of several items that failed.
 type Failed struct {
 	ID    string `json:"id"`
 	Error Error  `json:"error"`
 }
 
-// Grant is what a user allowed for a session.
+// Grant is a user's permission for a session.
 type Grant struct {
 	ID       string    `json:"id" doc:"G1, G2 …"`
 	Session  string    `json:"session" doc:"id"`

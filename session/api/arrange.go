@@ -2,7 +2,7 @@ package api
 
 import "encoding/json"
 
-// Area is a part of the viewer, in per cent of the room that panes have.
+// Area is a part of the viewer, in percent of the space for panes.
 type Area struct {
 	X int `json:"x" minimum:"0" maximum:"100" doc:"left edge"`
 	Y int `json:"y" minimum:"0" maximum:"100" doc:"upper edge"`
@@ -21,7 +21,7 @@ type Arrange struct {
 	Pinned  bool   `json:"pinned,omitempty" doc:"for place: in a floating pane that is over all tabs"`
 	Stacked bool   `json:"stacked,omitempty" doc:"for place: stack it with beside; one pane of a stack is open, the others show their titles"`
 	Area    *Area  `json:"area,omitempty" doc:"for place with float or pinned; default: in the middle"`
-	// Layout is as the viewer keeps it.
+	// Layout is a layout in the viewer's format.
 	Layout json.RawMessage `json:"layout,omitempty" doc:"for apply: as 'longterm layout dump' prints it"`
 	// Order is set in the event that viewers get.
 	Order string `json:"order,omitempty" maxLength:"64" doc:"in the event arrange: id for the viewers' response (POST /arrange/ORDER); ignored in requests"`
@@ -35,6 +35,6 @@ type OrderAnswer struct {
 // Arranged is the response to a request to change viewers.
 type Arranged struct {
 	OK bool `json:"ok"`
-	// Viewers is missing in what an older daemon answers.
+	// Viewers is missing in responses of older daemons.
 	Viewers *int `json:"viewers,omitempty" doc:"number of open viewers that show sessions; 0: nothing was changed"`
 }

@@ -9,28 +9,28 @@ import (
 
 // Attached is a client that shows a session.
 type Attached struct {
-	N        int            `json:"n" doc:"number of the client at the session, until it leaves"`
-	Kind     string         `json:"kind" enum:"terminal,viewer,page" doc:"attached to a terminal, shown in the viewer, or in the browser"`
-	By       identity.Actor `json:"by" doc:"owner of the client"`
-	Terminal string         `json:"terminal,omitempty" doc:"its terminal, as in pts/3"`
-	May      string         `json:"may" enum:"type,look" doc:"whether its input reaches the session"`
-	Own      bool           `json:"own_choice,omitempty" doc:"view-only by its own choice or its token; this cannot be changed here"`
-	Cols     int            `json:"cols,omitempty" doc:"width of its terminal, in cells; absent: it does not affect the session's size"`
-	Rows     int            `json:"rows,omitempty"`
-	Since    time.Time      `json:"since"`
-	Inside   []string       `json:"inside,omitempty" doc:"ids of the session in which the client runs, and of sessions that show that session"`
-	Typed    *time.Time     `json:"last_typed,omitempty" doc:"time of its newest input; absent: none"`
+	N         int            `json:"n" doc:"number of the client at the session, until it leaves"`
+	Kind      string         `json:"kind" enum:"terminal,viewer,page" doc:"attached to a terminal, shown in the viewer, or in the browser"`
+	By        identity.Actor `json:"by" doc:"owner of the client"`
+	Terminal  string         `json:"terminal,omitempty" doc:"its terminal, as in pts/3"`
+	May       string         `json:"may" enum:"type,look" doc:"whether its input reaches the session"`
+	OwnChoice bool           `json:"own_choice,omitempty" doc:"view-only by its own choice or its token; this cannot be changed here"`
+	Cols      int            `json:"cols,omitempty" doc:"width of its terminal, in cells; absent: it does not affect the session's size"`
+	Rows      int            `json:"rows,omitempty"`
+	Since     time.Time      `json:"since"`
+	Inside    []string       `json:"inside,omitempty" doc:"ids of the session in which the client runs, and of sessions that show that session"`
+	Typed     *time.Time     `json:"last_typed,omitempty" doc:"time of its newest input; absent: none"`
 }
 
-// Renewal is variables of a user's login for the shells that run. Only those that shells.renew names count.
+// Renewal holds variables of a user's login for running shells. Only those that shells.renew names are used.
 type Renewal struct {
 	Env map[string]*string `json:"env" doc:"values by name; null: unset"`
 }
 
-// Forms of Command.By for a line typed by someone other than the local user.
+// Forms of Command.By for a line that was not typed by the local user.
 const (
-	ByToken = "token:" // with the token's name behind it
-	ByHost  = "host:"  // with the host it came from
+	ByToken = "token:" // followed by the token's name
+	ByHost  = "host:"  // followed by the name of the host
 )
 
 // TypedByUser reports whether a user typed the command, as far as known.

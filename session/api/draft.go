@@ -5,7 +5,7 @@ import "time"
 // DraftProject is the entry of NewSession.Draft for the project in whose directory a session starts.
 const DraftProject = "project"
 
-// Draft is what a draft holds: the file changes of a session that were neither committed nor discarded.
+// Draft is a draft: the file changes of a session that were neither committed nor discarded.
 type Draft struct {
 	ID      string    `json:"id" doc:"id of this state of the changes, for expect of a commit; any change makes a new one"`
 	Session string    `json:"session" doc:"id of the session; it names the draft also after the session was removed"`
@@ -65,7 +65,7 @@ type Undone struct {
 	Paths []string `json:"paths" doc:"relative to the draft's directory; bytes that are not UTF-8 are replaced"`
 }
 
-// DraftResult is what a commit or a discard did, or, in a dry run, would do.
+// DraftResult is the result of a commit or a discard, or, in a dry run, the result that it would have.
 type DraftResult struct {
 	ID      string   `json:"id" doc:"id of the changes before the commit"`
 	Paths   []Change `json:"paths"`
@@ -83,7 +83,7 @@ type DraftDiff struct {
 	Truncated bool   `json:"truncated,omitempty" doc:"text is incomplete; name fewer paths"`
 }
 
-// DraftReview is what a command of an agent did in a draft, for the user that decides whether its changes are committed.
+// DraftReview describes the changes of an agent's command in a draft, for the user's decision to commit them.
 type DraftReview struct {
 	Session   string           `json:"session" doc:"id of the session in whose draft it ran, which names the draft"`
 	ID        string           `json:"id" doc:"of the changes: the commit applies these and no others, and has this id"`

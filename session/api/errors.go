@@ -47,12 +47,12 @@ const (
 // CodeRow is a row of the table of errors: a code's HTTP status, exit status and hint. The daemon maps errors of lower
 // layers to codes: its table is in session/daemon, and its test compares both tables.
 type CodeRow struct {
-	Code    Code
-	HTTP    int
-	Exit    int    // status of the command line
-	Refused int    // of run and exec: the command was not run, and this is not its exit status
-	Text    string // what has happened
-	Hint    string // default next step
+	Code        Code
+	HTTP        int
+	Exit        int    // status of the command line
+	RefusedExit int    // exit status of run and exec if the command was not run
+	Text        string // description
+	Hint        string // default next step
 }
 
 // Exit statuses of the command line that are not a command's own.
@@ -69,7 +69,7 @@ const (
 	ExitInterrupted = 130 // 128 and SIGINT
 )
 
-// Exit statuses of run and exec when nothing was run, by reason: a program seldom has them.
+// Exit statuses of run and exec when nothing was run, by reason: programs seldom use them.
 const (
 	RefusedNeedsApproval = 111
 	RefusedInvalid       = 112
@@ -86,9 +86,9 @@ const (
 	RefusedRejected      = 123
 )
 
-// codes is the table of errors, the only one: API, command line and docs/errors.md have it from here.
-// The last row is that of errors without a code.
-var codes = []CodeRow{
+// codeRows is the only table of errors: API, command line and docs/errors.md use it. The last row is that of errors
+// without a code.
+var codeRows = []CodeRow{
 	{CodeInvalid, http.StatusUnprocessableEntity, ExitUsage, RefusedInvalid, "a value was not acceptable", "see `longterm --help`, or GET /v1/openapi.json"},
 	{CodeNotFound, http.StatusNotFound, ExitNotFound, RefusedNotFound, "no such session", "`longterm ls` lists them"},
 	{CodeAmbiguous, http.StatusConflict, ExitConflict, RefusedConflict, "several sessions match", "give more of the id or name"},
@@ -111,7 +111,7 @@ var codes = []CodeRow{
 	{CodeNoProgram, http.StatusUnprocessableEntity, ExitNoProgram, ExitNoProgram, "program not found", "check PATH and the spelling"},
 	{CodeLimit, http.StatusTooManyRequests, ExitFailure, RefusedLimit, "a limit was reached", "wait, or end something"},
 	{CodeTimeout, http.StatusRequestTimeout, ExitTimeout, ExitTimeout, "timeout", "allow more time, or run it in the background"},
-	{CodeCanceled, statusClosed, ExitInterrupted, ExitInterrupted, "it was interrupted", "look whether it was done before you repeat it"},
+	{CodeCanceled, statusClientClosed, ExitInterrupted, ExitInterrupted, "it was interrupted", "look whether it was done before you repeat it"},
 	{CodeUnavailable, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the daemon cannot be reached", "run `longterm doctor`"},
 	{CodeNoSSH, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "ssh not found", "install the OpenSSH client, or set hosts.ssh"},
 	{CodeHostUnknown, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "host not found", "check the spelling, and ~/.ssh/config"},
@@ -123,20 +123,20 @@ var codes = []CodeRow{
 	{CodeInternal, http.StatusInternalServerError, ExitFailure, ExitOwnFailure, "a fault in longterm", "see the daemon's log, and report it"},
 }
 
-// statusClosed is what others answer to a client that closed its request.
-const statusClosed = 499
+// statusClientClosed is the status for a client that closed its request, as other servers use it.
+const statusClientClosed = 499
 
 // row returns the row of a code; an unknown code is an internal error.
 func (c Code) row() *CodeRow { return rowWhere(func(r *CodeRow) bool { return r.Code == c }) }
 
 // rowWhere returns the first matching row, else that of internal errors.
 func rowWhere(fits func(*CodeRow) bool) *CodeRow {
-	for i := range codes {
-		if fits(&codes[i]) {
-			return &codes[i]
+	for i := range codeRows {
+		if fits(&codeRows[i]) {
+			return &codeRows[i]
 		}
 	}
-	return &codes[len(codes)-1]
+	return &codeRows[len(codeRows)-1]
 }
 
 // Hint returns the usual next step for an error of this kind.
@@ -144,7 +144,7 @@ func (c Code) Hint() string { return c.row().Hint }
 
 // CodeOfExit returns the error code behind an exit status of run and exec, or that of internal errors.
 func CodeOfExit(status int) Code {
-	return rowWhere(func(r *CodeRow) bool { return r.Refused == status }).Code
+	return rowWhere(func(r *CodeRow) bool { return r.RefusedExit == status }).Code
 }
 
 // CodeOfHTTP returns the code of a request that was rejected with an HTTP status before a handler ran.
@@ -158,11 +158,11 @@ func CodeOfHTTP(status int) Code {
 	return CodeInvalid
 }
 
-// Error is an error as it crosses the interface. It satisfies huma.StatusError.
+// Error is an error of the API. It implements huma.StatusError.
 type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
-	// Hint is the next step.
+	// Hint is the next step for the caller.
 	Hint string `json:"hint,omitempty"`
 	// Retry states that the same request may be retried soon: nothing was done, or its job continues.
 	Retry bool `json:"retry,omitempty"`
@@ -177,17 +177,18 @@ func (e *Error) Retryable() *Error {
 	return e
 }
 
-// Errorf makes an Error.
+// Errorf returns an Error.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// WithHint adds what to do.
+// WithHint sets the hint.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
+// Error implements error.
 func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Message
@@ -202,11 +203,11 @@ func (e *Error) GetStatus() int { return e.Code.row().HTTP }
 func (e *Error) ExitStatus() int { return e.Code.row().Exit }
 
 // RefusedStatus returns the exit status of run and exec, which otherwise exit with their command's status.
-func (e *Error) RefusedStatus() int { return e.Code.row().Refused }
+func (e *Error) RefusedStatus() int { return e.Code.row().RefusedExit }
 
-// Codes lists the table of errors.
+// Codes iterates over the table of errors.
 func Codes(yield func(CodeRow) bool) {
-	for _, r := range codes {
+	for _, r := range codeRows {
 		if !yield(r) {
 			return
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each row of the table says all there is to say, and says it once.
+// TestCodes checks that each code has one complete row.
 func TestCodes(t *testing.T) {
 	seen := map[Code]bool{}
 	for r := range Codes {
@@ -14,18 +14,18 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%s has two rows", r.Code)
 		}
 		seen[r.Code] = true
-		if r.HTTP < 400 || r.HTTP > 599 || r.Exit == 0 || r.Refused < RefusedNeedsApproval || r.Text == "" || r.Hint == "" {
+		if r.HTTP < 400 || r.HTTP > 599 || r.Exit == 0 || r.RefusedExit < RefusedNeedsApproval || r.Text == "" || r.Hint == "" {
 			t.Errorf("%+v", r)
 		}
 		e := Errorf(r.Code, "%d of %s", 3, "them")
-		if e.GetStatus() != r.HTTP || e.ExitStatus() != r.Exit || e.RefusedStatus() != r.Refused || r.Code.Hint() != r.Hint {
+		if e.GetStatus() != r.HTTP || e.ExitStatus() != r.Exit || e.RefusedStatus() != r.RefusedExit || r.Code.Hint() != r.Hint {
 			t.Errorf("%s: %d, %d, %d", r.Code, e.GetStatus(), e.ExitStatus(), e.RefusedStatus())
 		}
 		if e.Error() != "3 of them" || e.WithHint("try %d", 4).Error() != "3 of them; try 4" || e.Retry || !e.Retryable().Retry {
 			t.Errorf("%v", e)
 		}
 	}
-	for range Codes { // may be left
+	for range Codes { // a loop may end early
 		break
 	}
 	unknown := Errorf("of_tomorrow", "what")
@@ -33,7 +33,7 @@ func TestCodes(t *testing.T) {
 		t.Errorf("%+v", unknown)
 	}
 	if !errors.Is(unknown, error(unknown)) {
-		t.Error("not itself")
+		t.Error("an error does not match itself")
 	}
 }
 

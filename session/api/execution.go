@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Refused is a program that something in a session was not allowed to execute.
+// Refused is a program whose execution was rejected.
 type Refused struct {
 	Time    time.Time `json:"time"`
 	PID     int       `json:"pid,omitempty"`
@@ -44,5 +44,5 @@ func (r Refused) Truncate() Refused {
 	return r
 }
 
-// ExecutionsJudged is Session.Executions of one whose executions are judged.
+// ExecutionsJudged is the value of Session.Executions if executions are checked.
 const ExecutionsJudged = "judged"

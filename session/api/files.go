@@ -11,10 +11,11 @@ type StoredFile struct {
 	Stored time.Time `json:"stored"`
 }
 
-// DigestTrailer ends the answer that has a file's content: sha-256=:BASE64: (RFC 9530). Without it the answer is incomplete.
+// DigestTrailer is the trailer of a response with a file's content: sha-256=:BASE64: (RFC 9530). Without it the response
+// is incomplete.
 const DigestTrailer = "Repr-Digest"
 
-// Headers of the answer that has a file's content.
+// Headers of a response with a file's content.
 const (
 	FileNameHeader = "Longterm-File-Name" // URL-encoded
 	FileModeHeader = "Longterm-File-Mode" // permissions, octal

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Fleet is this machine's part in a fleet.
+// Fleet describes this machine's membership in a fleet.
 type Fleet struct {
 	On        bool              `json:"on" doc:"this machine is in a fleet"`
 	Fleet     string            `json:"fleet,omitempty"`
@@ -26,13 +26,13 @@ type Fleet struct {
 	Restored   *FleetRestored `json:"restored,omitempty" doc:"result of the act restore"`
 }
 
-// FleetAct changes this machine's part in the fleet.
+// FleetAct changes this machine's membership.
 type FleetAct struct {
 	Act  string `json:"act" enum:"reload,drain,undrain,revoke,restore" doc:"reload: read the files of init, join and leave; drain: accept no more fleet runs; revoke: revoke a member's certificate; restore: bring the histories of a lost host here"`
 	Name string `json:"name,omitempty" doc:"name of the member, for revoke and restore"`
 }
 
-// FleetRestored is what of a host's sessions is on this machine now.
+// FleetRestored lists a host's sessions that are on this machine now.
 type FleetRestored struct {
 	Host     string            `json:"host"`
 	Present  int               `json:"present,omitempty" doc:"sessions that existed already"`
@@ -50,7 +50,7 @@ type RestoredSession struct {
 	Error   string `json:"error,omitempty" doc:"why it was not restored"`
 }
 
-// CopyHeader is the header of answers that are from a fleet's copy of a host: a FleetCopy in JSON.
+// CopyHeader is the header of responses from a fleet's replica of a host: a FleetCopy in JSON.
 const CopyHeader = "Longterm-Copy"
 
 // FleetCopy marks a response from the fleet's replica of an unreachable host.
@@ -59,14 +59,14 @@ type FleetCopy struct {
 	AsOf      time.Time `json:"as_of" doc:"time of the newest copied piece, by the clock of the fleet's server"`
 	NotCopied uint64    `json:"not_copied_bytes" doc:"output that its host reported and the replica lacks; output of the last second may be unreported"`
 	Damaged   int       `json:"damaged,omitempty" doc:"skipped pieces: damaged, or not signed by the host"`
-	Left      int       `json:"left_out,omitempty" doc:"sessions missing from this response: no room for their replicas here, or unreadable"`
+	LeftOut   int       `json:"left_out,omitempty" doc:"sessions missing from this response: no room for their replicas here, or unreadable"`
 }
 
 // FleetHost is a fleet host's report about itself.
 type FleetHost struct {
 	Host     string            `json:"host"`
 	State    string            `json:"state" enum:"connected,away" doc:"away: no report for 20 seconds"`
-	Here     bool              `json:"here,omitempty" doc:"this machine"`
+	IsLocal  bool              `json:"here,omitempty" doc:"this machine"`
 	Seen     time.Time         `json:"seen,omitzero" doc:"time of its newest report, by the clock of the fleet's server"`
 	Skew     int64             `json:"skew_ms,omitempty" doc:"how far its clock is ahead of the server's, if over ten seconds"`
 	Build    string            `json:"build,omitempty"`
@@ -90,21 +90,21 @@ type FleetHost struct {
 
 // FleetSession is a host's report about one of its sessions.
 type FleetSession struct {
-	Host     string            `json:"host"`
-	Away     bool              `json:"away,omitempty" doc:"the host is unreachable: last known state; running sessions count as lost until it returns"`
-	ID       string            `json:"id"`
-	Name     string            `json:"name"`
-	State    string            `json:"state" enum:"running,exited,lost"`
-	Needs    string            `json:"needs_input,omitempty" doc:"kind of the awaited input"`
-	Approval int               `json:"approvals,omitempty" doc:"number of its pending approvals"`
-	Progress int               `json:"progress,omitempty" doc:"percent"`
-	Command  string            `json:"command" doc:"command line with secrets masked"`
-	Cwd      string            `json:"cwd,omitempty"`
-	Labels   map[string]string `json:"labels,omitempty"`
-	Agent    string            `json:"agent,omitempty"`
-	ExitCode *int              `json:"exit_code,omitempty"`
-	Stopped  bool              `json:"stopped,omitempty" doc:"it was ended by request"`
-	Since    time.Time         `json:"since,omitzero" doc:"time of its start, by its host's clock"`
+	Host        string            `json:"host"`
+	Unreachable bool              `json:"away,omitempty" doc:"the host is unreachable: last known state; running sessions count as lost until it returns"`
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	State       string            `json:"state" enum:"running,exited,lost"`
+	Needs       string            `json:"needs_input,omitempty" doc:"kind of the awaited input"`
+	Approval    int               `json:"approvals,omitempty" doc:"number of its pending approvals"`
+	Progress    int               `json:"progress,omitempty" doc:"percent"`
+	Command     string            `json:"command" doc:"command line with secrets masked"`
+	Cwd         string            `json:"cwd,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Agent       string            `json:"agent,omitempty"`
+	ExitCode    *int              `json:"exit_code,omitempty"`
+	Stopped     bool              `json:"stopped,omitempty" doc:"it was ended by request"`
+	Since       time.Time         `json:"since,omitzero" doc:"time of its start, by its host's clock"`
 }
 
 // NeedsUser reports whether the session waits for a user. Prompts and programs that wait for any key do not count.

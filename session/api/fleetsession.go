@@ -25,17 +25,17 @@ func (s *FleetSession) Decode(b []byte) error {
 	return json.Unmarshal(b, s)
 }
 
-// FleetSessions is a list of them.
+// FleetSessions is a list of sessions.
 type FleetSessions []FleetSession
 
-// readAtOnce is how much of a list is read before parsing starts; the sender produces the rest meanwhile.
-const readAtOnce = 256 << 10
+// readChunk is how much of a list is read before parsing starts; the sender produces the rest meanwhile.
+const readChunk = 256 << 10
 
-// ReadJSON reads the list, and all there is to read.
+// ReadJSON reads the list from the whole input.
 func (l *FleetSessions) ReadJSON(from io.Reader) error {
 	*l = nil
 	q := listReader{want: '['}
-	for buf := make([]byte, 0, readAtOnce); ; {
+	for buf := make([]byte, 0, readChunk); ; {
 		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
@@ -44,12 +44,12 @@ func (l *FleetSessions) ReadJSON(from io.Reader) error {
 		case err != nil && !errors.Is(err, io.EOF):
 			return err
 		}
-		left := q.take(string(buf))
+		left := q.parse(string(buf))
 		if err != nil {
-			return q.end(left, l)
+			return q.finish(left, l)
 		}
 		if buf = append(buf[:0], left...); len(buf) > cap(buf)/2 {
-			buf = slices.Grow(buf, cap(buf)) // what is not read quickly is not looked at often
+			buf = slices.Grow(buf, cap(buf)) // for slow input, check less often
 		}
 	}
 }
@@ -57,16 +57,16 @@ func (l *FleetSessions) ReadJSON(from io.Reader) error {
 // listReader reads a list from pieces of its text.
 type listReader struct {
 	list FleetSessions
-	want byte     // before the next session
-	read []string // up to there
+	want byte     // expected before the next session
+	read []string // parsed sessions so far
 }
 
-// take parses the sessions at the start of a text and returns the rest.
-func (q *listReader) take(text string) (left string) {
+// parse parses the sessions at the start of a text and returns the rest.
+func (q *listReader) parse(text string) (left string) {
 	r := sessionReader{text: text}
 	for at := 0; ; at = r.at {
 		var s FleetSession
-		if !r.take(q.want) || !r.session(&s) {
+		if !r.accept(q.want) || !r.session(&s) {
 			q.read = append(q.read, text[:at])
 			return text[at:]
 		}
@@ -74,8 +74,8 @@ func (q *listReader) take(text string) (left string) {
 	}
 }
 
-// end receives the rest at the end of the list.
-func (q *listReader) end(left string, l *FleetSessions) error {
+// finish parses the rest at the end of the list.
+func (q *listReader) finish(left string, l *FleetSessions) error {
 	if q.want == ',' && strings.TrimSpace(left) == "]" {
 		*l = q.list
 		return nil
@@ -83,7 +83,7 @@ func (q *listReader) end(left string, l *FleetSessions) error {
 	return json.Unmarshal([]byte(strings.Join(append(q.read, left), "")), (*[]FleetSession)(l))
 }
 
-// sessionReader reads a session from compact JSON of known members. What it reads are parts of the text.
+// sessionReader reads a session from compact JSON of known members. Its results are parts of the text.
 type sessionReader struct {
 	text string
 	at   int
@@ -106,32 +106,32 @@ func (r *sessionReader) session(s *FleetSession) bool {
 func (r *sessionReader) member(key string, s *FleetSession) (ok bool) {
 	switch key {
 	case "host":
-		s.Host, ok = r.str()
+		s.Host, ok = r.readString()
 	case "away":
-		s.Away, ok = r.boolean()
+		s.Unreachable, ok = r.boolean()
 	case "id":
-		s.ID, ok = r.str()
+		s.ID, ok = r.readString()
 	case "name":
-		s.Name, ok = r.str()
+		s.Name, ok = r.readString()
 	case "state":
-		s.State, ok = r.str()
+		s.State, ok = r.readString()
 	case "needs_input":
-		s.Needs, ok = r.str()
+		s.Needs, ok = r.readString()
 	case "approvals":
 		s.Approval, ok = r.number()
 	case "progress":
 		s.Progress, ok = r.number()
 	case "command":
-		s.Command, ok = r.str()
+		s.Command, ok = r.readString()
 	case "cwd":
-		s.Cwd, ok = r.str()
+		s.Cwd, ok = r.readString()
 	case "labels":
 		if s.Labels != nil {
 			return false
 		}
 		s.Labels, ok = r.labels()
 	case "agent":
-		s.Agent, ok = r.str()
+		s.Agent, ok = r.readString()
 	case "exit_code":
 		var n int
 		n, ok = r.number()
@@ -140,12 +140,13 @@ func (r *sessionReader) member(key string, s *FleetSession) (ok bool) {
 		s.Stopped, ok = r.boolean()
 	case "since":
 		var at string
-		at, ok = r.str()
+		at, ok = r.readString()
 		return ok && s.Since.UnmarshalText([]byte(at)) == nil
 	}
 	return ok
 }
 
+// labels reads an object of strings.
 func (r *sessionReader) labels() (labels map[string]string, ok bool) {
 	labels = map[string]string{}
 	for first := true; ; first = false {
@@ -153,7 +154,7 @@ func (r *sessionReader) labels() (labels map[string]string, ok bool) {
 		if !more || !ok {
 			return labels, ok
 		}
-		if labels[key], ok = r.str(); !ok {
+		if labels[key], ok = r.readString(); !ok {
 			return nil, false
 		}
 	}
@@ -161,20 +162,21 @@ func (r *sessionReader) labels() (labels map[string]string, ok bool) {
 
 // key reads an object's next name and its colon; more is false where the object ends.
 func (r *sessionReader) key(first bool) (key string, more, ok bool) {
-	if first && !r.take('{') {
+	if first && !r.accept('{') {
 		return "", false, false
 	}
-	if r.take('}') {
+	if r.accept('}') {
 		return "", false, true
 	}
-	if !first && !r.take(',') {
+	if !first && !r.accept(',') {
 		return "", false, false
 	}
-	key, ok = r.str()
-	return key, true, ok && r.take(':')
+	key, ok = r.readString()
+	return key, true, ok && r.accept(':')
 }
 
-func (r *sessionReader) take(c byte) bool {
+// accept skips a byte, and reports whether it was the next one.
+func (r *sessionReader) accept(c byte) bool {
 	if r.at < len(r.text) && r.text[r.at] == c {
 		r.at++
 		return true
@@ -182,8 +184,9 @@ func (r *sessionReader) take(c byte) bool {
 	return false
 }
 
-func (r *sessionReader) str() (v string, ok bool) {
-	if !r.take('"') {
+// readString reads a string.
+func (r *sessionReader) readString() (v string, ok bool) {
+	if !r.accept('"') {
 		return "", false
 	}
 	from, plain, ascii := r.at, true, true
@@ -198,7 +201,7 @@ func (r *sessionReader) str() (v string, ok bool) {
 			return v, ascii || utf8.ValidString(v)
 		case c == '\\':
 			plain = false
-			r.at++ // what follows ends nothing
+			r.at++ // the next character is escaped
 		case c < ' ':
 			return "", false
 		case c >= utf8.RuneSelf:
@@ -208,6 +211,7 @@ func (r *sessionReader) str() (v string, ok bool) {
 	return "", false
 }
 
+// unquote decodes a string with escapes.
 func unquote(text string) (v string, ok bool) {
 	err := json.Unmarshal([]byte(text), &v)
 	return v, err == nil
@@ -216,7 +220,7 @@ func unquote(text string) (v string, ok bool) {
 // number parses a small integer; larger ones are left to encoding/json.
 func (r *sessionReader) number() (v int, ok bool) {
 	from := r.at
-	r.take('-')
+	r.accept('-')
 	digits := r.at
 	for r.at < len(r.text) && '0' <= r.text[r.at] && r.text[r.at] <= '9' {
 		r.at++
@@ -228,6 +232,7 @@ func (r *sessionReader) number() (v int, ok bool) {
 	return v, err == nil
 }
 
+// boolean reads true or false.
 func (r *sessionReader) boolean() (v, ok bool) {
 	rest := r.text[r.at:]
 	switch {

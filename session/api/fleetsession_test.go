@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// sameSession says whether a session is read quickly, and sees that it is read as encoding/json reads it, alone and in a
-// list.
-func sameSession(t *testing.T, text []byte) bool {
+// checkSessionRead reports whether a session is read without encoding/json, and checks that the result is the same, alone
+// and in a list.
+func checkSessionRead(t *testing.T, text []byte) bool {
 	t.Helper()
 	var got, want FleetSession
 	err, wanted := got.Decode(text), json.Unmarshal(text, &want)
@@ -34,24 +34,25 @@ func sameSession(t *testing.T, text []byte) bool {
 	return r.session(&FleetSession{}) && r.at == len(text)
 }
 
+// sessionTexts are sessions in JSON.
 var sessionTexts = []string{
 	`{}`, `{"id":"1","name":"a b","state":"running"}`, `{"id":"1","id":"2"}`, `{"command":"echo \u003c \"x\" \\"}`, `{"command":"grün …"}`,
 	`{"exit_code":-1,"approvals":3,"progress":50,"away":true}`, `{"labels":{"a":"1","b":"\n"}}`, `{"labels":{}}`, `{"away":false,"since":"2026-11-24T01:02:03Z"}`,
 }
 
 // FEATURES: R94
-func TestFleetSessionIsReadQuickly(t *testing.T) {
+func TestFleetSession_ReadQuickly(t *testing.T) {
 	code := 3
 	b, err := json.Marshal(FleetSession{
-		Host: "h", Away: true, ID: "1", Name: "n", State: "exited", Needs: "password", Approval: 2, Progress: 3, Command: `a "b" <c>`, Cwd: "/ü",
+		Host: "h", Unreachable: true, ID: "1", Name: "n", State: "exited", Needs: "password", Approval: 2, Progress: 3, Command: `a "b" <c>`, Cwd: "/ü",
 		Labels: map[string]string{"k": "v"}, Agent: "x", ExitCode: &code, Stopped: true, Since: time.Date(2026, 11, 24, 1, 2, 3, 0, time.UTC),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range append(sessionTexts, string(b)) {
-		if !sameSession(t, []byte(text)) {
-			t.Errorf("%s is not read quickly", text)
+		if !checkSessionRead(t, []byte(text)) {
+			t.Errorf("%s needs encoding/json", text)
 		}
 	}
 	for _, text := range []string{
@@ -59,14 +60,14 @@ func TestFleetSessionIsReadQuickly(t *testing.T) {
 		`{"progress":99999999999999999999}`, `{"id":"\x"}`, `{"id":"` + "\x01" + `"}`, `{"id":"` + "\xff" + `"}`, `{"since":"yesterday"}`, `{"labels":{"a":"1"},"labels":{"b":"2"}}`,
 		`{"labels":null}`, `{"exit_code":null}`, `{"progress":-}`, `{"id":"`,
 	} {
-		if sameSession(t, []byte(text)) {
-			t.Errorf("%s is read quickly", text)
+		if checkSessionRead(t, []byte(text)) {
+			t.Errorf("%s does not need encoding/json", text)
 		}
 	}
 }
 
-// wantWritten sees that a list is written as encoding/json does.
-func wantWritten(t *testing.T, list FleetSessions) {
+// checkWritten checks that a list is written as encoding/json does.
+func checkWritten(t *testing.T, list FleetSessions) {
 	t.Helper()
 	for _, indent := range []string{"", "  "} {
 		var got, want bytes.Buffer
@@ -81,14 +82,14 @@ func wantWritten(t *testing.T, list FleetSessions) {
 }
 
 // FEATURES: R94
-func TestFleetSessionsAreWritten(t *testing.T) {
+func TestFleetSessions_Write(t *testing.T) {
 	code, zero := -3, 0
 	full := FleetSession{
-		Host: "h", Away: true, ID: "1", Name: "n\n", State: "exited", Needs: "password", Approval: 2, Progress: 3, Command: `a "b" <c> & \` + "\x00\x7f\xff\u2028", Cwd: "/ü",
+		Host: "h", Unreachable: true, ID: "1", Name: "n\n", State: "exited", Needs: "password", Approval: 2, Progress: 3, Command: `a "b" <c> & \` + "\x00\x7f\xff\u2028", Cwd: "/ü",
 		Labels: map[string]string{"k": "v", "a b": `"`}, Agent: "x", ExitCode: &code, Since: time.Date(2026, 11, 24, 1, 2, 3, 4, time.FixedZone("", 3600)),
 	}
 	for _, list := range []FleetSessions{nil, {}, {{}}, {full}, {{ExitCode: &zero, Labels: map[string]string{}}, full, {}}, {{Since: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}, slices.Repeat(FleetSessions{full}, 1000)} {
-		wantWritten(t, list)
+		checkWritten(t, list)
 	}
 }
 
@@ -98,16 +99,16 @@ func FuzzFleetSession(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		sameSession(t, text)
+		checkSessionRead(t, text)
 		var s FleetSession
 		if s.Decode(text) == nil {
-			wantWritten(t, FleetSessions{s, s})
+			checkWritten(t, FleetSessions{s, s})
 		}
 	})
 }
 
 // FEATURES: R94
-func TestFleetSessionsAreRead(t *testing.T) {
+func TestFleetSessions_Read(t *testing.T) {
 	for text, want := range map[string]int{"[]": 0, "[]\n": 0, `[{"id":"1"},{"id":"2"}]`: 2, ` [ {"id":"1"} ]`: 1, "null": 0, "[{}": -1, "[{},]": -1, "[{}]x": -1, "": -1, "{}": -1} {
 		all := FleetSessions{{ID: "before"}}
 		if err := all.ReadJSON(strings.NewReader(text)); (err != nil) != (want < 0) || err == nil && len(all) != want {
@@ -116,13 +117,13 @@ func TestFleetSessionsAreRead(t *testing.T) {
 	}
 }
 
-// A list longer than is read at once is read to its end, also where a session in it is not as json.Marshal writes it, and
-// one that breaks off is an error.
+// TestFleetSessions_ReadLongList checks that a list longer than readChunk is read to its end, also with a session in
+// another form, and that a truncated one is an error.
 //
 // FEATURES: R94
-func TestLongFleetListsAreRead(t *testing.T) {
+func TestFleetSessions_ReadLongList(t *testing.T) {
 	var b strings.Builder
-	want := slices.Repeat(FleetSessions{{ID: "1", Command: "},{ " + strings.Repeat("x", 100)}, {ID: "2", Labels: map[string]string{"a": "1"}}}, 3*readAtOnce/100)
+	want := slices.Repeat(FleetSessions{{ID: "1", Command: "},{ " + strings.Repeat("x", 100)}, {ID: "2", Labels: map[string]string{"a": "1"}}}, 3*readChunk/100)
 	if err := want.WriteJSON(&b, false); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestLongFleetListsAreRead(t *testing.T) {
 			t.Errorf("%d sessions, %v", len(got), err)
 		}
 		if err := got.ReadJSON(strings.NewReader(text[:len(text)/2])); err == nil {
-			t.Error("half a list is one")
+			t.Error("a truncated list is accepted")
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// writeAtOnce is how much of a list is written at once: the reader starts while the rest is produced.
-const writeAtOnce = 64 << 10
+// writeChunk is how much of a list is written at once: the reader starts while the rest is produced.
+const writeChunk = 64 << 10
 
 // WriteJSON writes the list as encoding/json does without escaping HTML, and a newline: on one line, or indented by two
 // blanks.
@@ -25,20 +25,20 @@ func (l FleetSessions) WriteJSON(w io.Writer, indented bool) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	s := sessionWriter{b: make([]byte, 0, writeAtOnce+writeAtOnce/4), indented: indented}
+	s := sessionWriter{b: make([]byte, 0, writeChunk+writeChunk/4), indented: indented}
 	for i := range l {
-		s.next('[', i == 0, 1)
+		s.open('[', i == 0, 1)
 		if err := s.session(&l[i]); err != nil {
 			return err
 		}
-		if len(s.b) >= writeAtOnce {
+		if len(s.b) >= writeChunk {
 			if _, err := w.Write(s.b); err != nil {
 				return err
 			}
 			s.b = s.b[:0]
 		}
 	}
-	s.end(']', 0)
+	s.close(']', 0)
 	_, err := w.Write(append(s.b, '\n'))
 	return err
 }
@@ -47,33 +47,36 @@ func (l FleetSessions) WriteJSON(w io.Writer, indented bool) error {
 type sessionWriter struct {
 	b        []byte
 	indented bool
-	empty    bool // of the session nothing is written yet
+	empty    bool // no member of the session is written yet
 }
 
-// next starts a list or an object, or continues it.
-func (w *sessionWriter) next(open byte, first bool, depth int) {
+// open starts a list or an object, or continues it.
+func (w *sessionWriter) open(open byte, first bool, depth int) {
 	if !first {
 		open = ','
 	}
 	w.b = append(w.b, open)
-	w.line(depth)
+	w.newline(depth)
 }
 
-func (w *sessionWriter) end(end byte, depth int) {
-	w.line(depth)
+// close ends a list or an object.
+func (w *sessionWriter) close(end byte, depth int) {
+	w.newline(depth)
 	w.b = append(w.b, end)
 }
 
-func (w *sessionWriter) line(depth int) {
+// newline starts a line if the output is indented.
+func (w *sessionWriter) newline(depth int) {
 	if w.indented {
 		w.b = append(append(w.b, '\n'), "            "[:2*depth]...)
 	}
 }
 
+// session writes a session.
 func (w *sessionWriter) session(s *FleetSession) error {
 	w.empty = true
 	w.text("host", s.Host)
-	w.set("away", s.Away)
+	w.writeTrue("away", s.Unreachable)
 	w.text("id", s.ID)
 	w.text("name", s.Name)
 	w.text("state", s.State)
@@ -83,71 +86,76 @@ func (w *sessionWriter) session(s *FleetSession) error {
 	w.text("command", s.Command)
 	w.optional("cwd", s.Cwd)
 	if len(s.Labels) > 0 {
-		w.key("labels")
+		w.writeKey("labels")
 		for i, name := range slices.Sorted(maps.Keys(s.Labels)) {
-			w.next('{', i == 0, 3)
+			w.open('{', i == 0, 3)
 			w.name(name)
-			w.str(s.Labels[name])
+			w.writeString(s.Labels[name])
 		}
-		w.end('}', 2)
+		w.close('}', 2)
 	}
 	w.optional("agent", s.Agent)
 	if s.ExitCode != nil {
-		w.key("exit_code")
+		w.writeKey("exit_code")
 		w.b = strconv.AppendInt(w.b, int64(*s.ExitCode), 10)
 	}
-	w.set("stopped", s.Stopped)
+	w.writeTrue("stopped", s.Stopped)
 	if err := w.time("since", s.Since); err != nil {
 		return err
 	}
-	w.end('}', 1)
+	w.close('}', 1)
 	return nil
 }
 
-// set writes a member that is there where it is true.
-func (w *sessionWriter) set(name string, is bool) {
+// writeTrue writes a member if it is true.
+func (w *sessionWriter) writeTrue(name string, is bool) {
 	if is {
-		w.key(name)
+		w.writeKey(name)
 		w.b = append(w.b, "true"...)
 	}
 }
 
-// key starts a member of the session.
-func (w *sessionWriter) key(name string) {
-	w.next('{', w.empty, 2)
+// writeKey starts a member of the session.
+func (w *sessionWriter) writeKey(name string) {
+	w.open('{', w.empty, 2)
 	w.empty = false
 	w.name(name)
 }
 
+// name writes a member's name.
 func (w *sessionWriter) name(name string) {
-	w.str(name)
+	w.writeString(name)
 	w.b = append(w.b, ':')
 	if w.indented {
 		w.b = append(w.b, ' ')
 	}
 }
 
+// text writes a member with a string.
 func (w *sessionWriter) text(name, value string) {
-	w.key(name)
-	w.str(value)
+	w.writeKey(name)
+	w.writeString(value)
 }
 
+// optional writes a member unless it is empty.
 func (w *sessionWriter) optional(name, value string) {
 	if value != "" {
 		w.text(name, value)
 	}
 }
 
+// number writes a member with a number.
 func (w *sessionWriter) number(name string, n int) {
 	if n != 0 {
-		w.key(name)
+		w.writeKey(name)
 		w.b = strconv.AppendInt(w.b, int64(n), 10)
 	}
 }
 
+// time writes a member with a time.
 func (w *sessionWriter) time(name string, t time.Time) (err error) {
 	if !t.IsZero() {
-		w.key(name)
+		w.writeKey(name)
 		w.b = append(w.b, '"')
 		w.b, err = t.AppendText(w.b)
 		w.b = append(w.b, '"')
@@ -155,14 +163,14 @@ func (w *sessionWriter) time(name string, t time.Time) (err error) {
 	return err
 }
 
-// str writes a string; it leaves special characters to encoding/json.
-func (w *sessionWriter) str(s string) {
+// writeString writes a string; it leaves special characters to encoding/json.
+func (w *sessionWriter) writeString(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			var b bytes.Buffer
 			enc := json.NewEncoder(&b)
 			enc.SetEscapeHTML(false)
-			_ = enc.Encode(s) // a string can always be written
+			_ = enc.Encode(s) // a string can always be encoded
 			w.b = append(w.b, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 			return
 		}

@@ -12,7 +12,7 @@ const (
 	InboxPort     = "port"
 )
 
-// InboxItem is an entry of the inbox: something that needs the user's attention.
+// InboxItem is an entry of the inbox that needs the user's attention.
 type InboxItem struct {
 	ID      string            `json:"id" doc:"A7: an approval; else I1, I2 …"`
 	Kind    string            `json:"kind" enum:"approval,question,failed,finished,message,port" doc:"approval, question: a program waits for it; failed, finished: a run that ended while no client of a user showed its session; message: a notification or bell of a program then; port: a TCP port that its programs opened then"`
@@ -43,7 +43,7 @@ type InboxItem struct {
 // Blocks reports whether a program waits for the user.
 func (i *InboxItem) Blocks() bool { return i.Kind == InboxApproval || i.Kind == InboxQuestion }
 
-// Rank returns the place of an entry's kind in the list: what blocks a program, then failures, then the rest.
+// Rank returns the rank of an entry's kind in the list: first entries that block a program, then failures, then others.
 func (i *InboxItem) Rank() int {
 	switch {
 	case i.Blocks():

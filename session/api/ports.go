@@ -16,12 +16,12 @@ type Port struct {
 	Inside  bool   `json:"inside_sandbox,omitempty" doc:"it is in the network of the session's sandbox: programs outside cannot connect"`
 }
 
-// Is reports whether two ports are the same socket address, whichever process holds it.
-func (p *Port) Is(o *Port) bool {
+// SameSocket reports whether two ports are the same socket address, whichever process holds it.
+func (p *Port) SameSocket(o *Port) bool {
 	return p.Port == o.Port && p.Address == o.Address && p.Unix == o.Unix && p.Inside == o.Inside
 }
 
-// ParsePort reads the port of a condition; 0 is any, which is also written "any" or not at all.
+// ParsePort parses the port of a condition. Any port is 0, written as "0", "any" or "".
 func ParsePort(text string) (port int, ok bool) {
 	if text == "" || text == "any" {
 		return 0, true
@@ -30,8 +30,8 @@ func ParsePort(text string) (port int, ok bool) {
 	return int(n), err == nil && n > 0
 }
 
-// Reach returns the address at which this machine reaches the port: loopback if it listens on all addresses.
-func (p *Port) Reach() string {
+// ReachableAddress returns the address at which this machine reaches the port: loopback if it listens on all addresses.
+func (p *Port) ReachableAddress() string {
 	ip := p.Address
 	switch ip {
 	case "0.0.0.0":

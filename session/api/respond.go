@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// RespondRule is a pattern and what to reply when it appears.
+// RespondRule is a response rule: a pattern and the replies to it.
 type RespondRule struct {
 	Name       string         `json:"name,omitempty" maxLength:"128" doc:"name, unique among the session's rules; for removal"`
 	Text       string         `json:"text,omitempty" doc:"literal text to find; this or regexp"`
@@ -17,8 +17,7 @@ type RespondRule struct {
 	After      bool           `json:"after,omitempty" doc:"active after the previous rule reached its max, or matched once"`
 }
 
-// RespondRegion is a part of the screen, in cells, 0-based; ends are exclusive, 0 is the
-// screen's end.
+// RespondRegion is a part of the screen, in cells, 0-based. Ends are exclusive; 0 is the screen's end.
 type RespondRegion struct {
 	Top    int `json:"top,omitempty" minimum:"0"`
 	Bottom int `json:"bottom,omitempty" minimum:"0"`
@@ -26,18 +25,18 @@ type RespondRegion struct {
 	Right  int `json:"right,omitempty" minimum:"0"`
 }
 
-// RespondReply is one thing to do when a rule fires.
+// RespondReply is one reply of a rule.
 type RespondReply struct {
 	Kind   string `json:"kind" enum:"text,keys,secret,hook,fail,wait"`
 	Value  string `json:"value,omitempty" doc:"text to type, keys as in yes<Enter>, reference to a secret, command line of a hook, or reason of a failure"`
 	WaitMS int64  `json:"wait_ms,omitempty" minimum:"0" doc:"duration of a wait"`
 }
 
-// RespondRules are rules to attach to a session or a call.
+// RespondRules are rules to attach to a session or a line.
 type RespondRules struct {
 	Rules   []RespondRule `json:"rules" minItems:"1" maxItems:"256"`
 	Ordered bool          `json:"ordered,omitempty" doc:"each rule waits for the previous one"`
-	// Secrets has the values of env: references, which are the client's to know.
+	// Secrets has the values of env: references, which only the client knows.
 	Secrets map[string]string `json:"secrets,omitempty" doc:"values by reference, for each env:NAME; kept in memory until the daemon ends"`
 }
 
@@ -51,7 +50,7 @@ type RespondAttached struct {
 	Failed string    `json:"failed,omitempty" doc:"why it stopped"`
 }
 
-// RespondFiring is what a rule did, or could not do. Secrets are references here.
+// RespondFiring is the record of a rule's match and its replies. Secrets are references here.
 type RespondFiring struct {
 	Time   time.Time      `json:"time"`
 	Rule   string         `json:"rule" doc:"id"`

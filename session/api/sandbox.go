@@ -12,7 +12,7 @@ type Sandbox struct {
 	OnDifference string   `json:"on_difference,omitempty" enum:"deny,ask" doc:"treatment of hosts that are not listed, and of programs if some are listed"`
 }
 
-// NetworkAsk asks whether a session's programs may connect to a host.
+// NetworkAsk is a request whether a session's programs may connect to a host.
 type NetworkAsk struct {
 	ID   string `json:"id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"chosen by the caller: a request with the same id is the same request"`
 	Host string `json:"host" minLength:"1" maxLength:"253"`

@@ -6,13 +6,15 @@ import (
 	"strings"
 )
 
-// The streams of a raw answer travel in a header: out=12,err=40.
+// The streams of a raw response are in a header: out=12,err=40.
 
+// streamShort maps streams to their names in the header.
 var streamShort = map[string]string{"stdout": "out", "stderr": "err", "merged": "all"}
 
+// streamLong maps names in the header to streams.
 var streamLong = map[string]string{"out": "stdout", "err": "stderr", "all": "merged"}
 
-// FormatStreams writes runs as a header.
+// FormatStreams returns runs as a header.
 func FormatStreams(runs []StreamRun) string {
 	var b strings.Builder
 	for i, r := range runs {
@@ -26,7 +28,7 @@ func FormatStreams(runs []StreamRun) string {
 	return b.String()
 }
 
-// ParseStreams reads what FormatStreams wrote of n bytes.
+// ParseStreams parses a header of n bytes of output.
 func ParseStreams(s string, n int) ([]StreamRun, error) {
 	if s == "" {
 		return nil, nil

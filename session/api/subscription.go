@@ -14,11 +14,11 @@ type Subscription struct {
 	Skipped int       `json:"skipped,omitempty" doc:"completions skipped by the hook since the daemon started, because of its limit or a burst"`
 	Created time.Time `json:"created"`
 	Seen    time.Time `json:"seen" doc:"time of the newest read or acknowledgement; without a hook it is removed 30 days later"`
-	// Failure is how the hook's newest run failed.
+	// Failure is the failure of the hook's newest run.
 	Failure *HookFailure `json:"failure,omitempty" doc:"failure of the hook's newest run; absent: it succeeded"`
 }
 
-// HookFailure is how a run of a hook failed.
+// HookFailure is a failed run of a hook.
 type HookFailure struct {
 	Name    string    `json:"name" doc:"of the subscription; a hook of the configuration is config:NAME"`
 	On      string    `json:"on" doc:"kind of its event"`
@@ -51,7 +51,7 @@ type AckCompletions struct {
 	Reader string `json:"reader,omitempty" maxLength:"64" doc:"name of the reader; rejected if another one reads; absent: any"`
 }
 
-// Completions are what a subscription has not acknowledged, oldest first.
+// Completions are the completions that a subscription has not acknowledged, oldest first.
 type Completions struct {
 	Completions []Completion `json:"completions"`
 	Cursor      uint64       `json:"cursor" doc:"acknowledge up to this cursor once handled; unacknowledged ones are sent again"`
@@ -59,7 +59,7 @@ type Completions struct {
 	Lost        uint64       `json:"lost,omitempty" doc:"completions dropped before their acknowledgement: the newest 20000 are kept"`
 }
 
-// Completion is something that ended, or that wants a user.
+// Completion reports that something ended, or needs a user.
 type Completion struct {
 	Seq      uint64    `json:"seq" doc:"increasing number; never reused"`
 	Kind     string    `json:"kind" enum:"job,command,session,input,approval"`

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Web is the page in the browser, as it is served.
+// Web is the status of the web server.
 type Web struct {
 	On     bool   `json:"on"`
 	Listen string `json:"listen,omitempty" doc:"listening address, HOST:PORT"`
@@ -13,7 +13,7 @@ type Web struct {
 	Error string `json:"error,omitempty" doc:"why it is enabled but not served"`
 }
 
-// OpenWeb has the page served, if it is not, and makes a link to log in with.
+// OpenWeb starts the web server if needed, and requests a login link.
 type OpenWeb struct {
 	Listen  string   `json:"listen,omitempty" maxLength:"255" doc:"HOST:PORT; default: the current address, else a free port of 127.0.0.1"`
 	TLSCert string   `json:"tls_cert,omitempty" maxLength:"4096" doc:"absolute path of a PEM certificate; reloaded after changes"`
@@ -26,21 +26,21 @@ type OpenWeb struct {
 	NoLink  bool     `json:"no_link,omitempty" doc:"make no link"`
 }
 
-// WebLink is the page with a link to log in.
+// WebLink is the status of the web server with a login link.
 type WebLink struct {
 	Web
 	Link    string    `json:"link,omitempty" doc:"link for one login"`
 	Expires time.Time `json:"expires,omitzero" doc:"expiry of the link"`
 }
 
-// Share is a link to one session for others.
+// Share requests a share link to one session.
 type Share struct {
 	Type  bool   `json:"type,omitempty" doc:"holders of the link may type; default: view-only"`
 	Hours int    `json:"hours,omitempty" minimum:"0" maximum:"9600" doc:"validity in hours; default 24"`
 	Relay string `json:"relay,omitempty" maxLength:"1000" doc:"address of a relay that forwards it encrypted; default: this machine serves it"`
 }
 
-// Shared is a link that was made. Its token is listed and revoked as others are.
+// Shared is a new share link. Its token is listed and revoked like others.
 type Shared struct {
 	Token Token  `json:"token"`
 	Link  string `json:"link" doc:"shown once; grants view of the session until the token expires or is revoked"`

@@ -6,11 +6,11 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Why is a run of a command compared with a good run of the same command.
+// Why compares a run of a command with a good run of the same command.
 type Why struct {
 	Run  ComparedRun  `json:"run"`
 	Good *ComparedRun `json:"good,omitempty" doc:"the run for comparison: the newest good run before it, or the requested one; absent: none"`
-	// Match is how alike the commands are.
+	// Match describes how similar the commands are.
 	Match      string   `json:"match,omitempty" enum:"same,project,similar,given" doc:"same: the same words in the same directory; project: the same words elsewhere in the project; similar: other options or variables; given: the caller named the run"`
 	Recent     int      `json:"recent_runs,omitempty" doc:"earlier runs of the same words in the same directory, at most 20"`
 	RecentBad  int      `json:"recent_failures,omitempty" doc:"number of failures among them"`

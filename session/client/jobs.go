@@ -33,15 +33,15 @@ func (c *Client) submitJob(ctx context.Context, path string, job *api.Call, appr
 	}
 	for p := newRetryPolicy(); ; {
 		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
-		if err == nil && reportApprovals && r.NeedsApproval && r.Approval != approvals.Told {
+		if err == nil && reportApprovals && r.NeedsApproval && r.Approval != approvals.KnownApproval {
 			c.options.OnApproval(r.Approval)
-			approvals.Told = r.Approval // a later approval may need another answer
+			approvals.KnownApproval = r.Approval // a later approval may need another answer
 			if !job.Background {
 				continue
 			}
 		}
-		if isInvalid(err) && approvals.Told != "" { // a daemon too old for Told
-			reportApprovals, approvals.OnApproval, approvals.Told = false, "wait", ""
+		if isInvalid(err) && approvals.KnownApproval != "" { // a daemon too old for Told
+			reportApprovals, approvals.OnApproval, approvals.KnownApproval = false, "wait", ""
 			continue
 		}
 		if err == nil || !c.prepareRetry(ctx, p, err) {

@@ -66,7 +66,7 @@ type Config struct {
 	// LinkArgv returns the command of the process that holds the connection to an ssh host; nil without such hosts.
 	LinkArgv func(t hosts.Target, program string) []string
 	// Pace controls the polling intervals; nil: a new one.
-	Pace *idlepoll.Pace
+	Pace *idlepoll.Poller
 }
 
 // shutdownTime bounds how long an ending daemon waits for its clients' requests.
@@ -109,7 +109,7 @@ type Daemon struct {
 	// stateProblem describes a removed or replaced state directory; empty if none.
 	stateProblem string
 
-	pace *idlepoll.Pace
+	pace *idlepoll.Poller
 	stop chan api.Stop
 }
 
@@ -120,7 +120,7 @@ var ErrRunning = errors.New("another daemon is running")
 func Run(ctx context.Context, cfg Config) (err error) {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
-		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), pace: cmp.Or(cfg.Pace, new(idlepoll.Pace)), tokens: apitoken.Open(cfg.Dirs.Tokens()),
+		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), pace: cmp.Or(cfg.Pace, new(idlepoll.Poller)), tokens: apitoken.Open(cfg.Dirs.Tokens()),
 	}
 	if err := cfg.Dirs.Make(); err != nil {
 		return err
@@ -169,7 +169,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
 	d.api.Store(face)
 	handler := d.withActivity(face.Handler())
-	d.tcp = &tcpListener{handler: face.Doorway(handler), reading: face.Reading, log: d.log}
+	d.tcp = &tcpListener{handler: face.RequireToken(handler), reading: face.Reading, log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
 	d.openFleet(face)
@@ -252,8 +252,8 @@ func (d *Daemon) load(ctx context.Context) error {
 func (d *Daemon) assemble(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
-		Known: d.known, Again: d.checkRestart, Post: d.webhooks.Post, Former: d.former, Elsewhere: d.isReplica,
-		Pace: d.pace,
+		Known: d.known, CheckRestart: d.checkRestart, Post: d.webhooks.Post, FormerHost: d.former, Elsewhere: d.isReplica,
+		Poller: d.pace,
 	})
 	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {

@@ -244,8 +244,8 @@ func TestAdoption(t *testing.T) {
 		t.Errorf("its output: %d %s", e.status, e.body)
 	}
 	for _, s := range get[[]api.Session](r, "GET", "/sessions", nil) { // as they were before, however nothing was printed since
-		if (s.Name == "idle" || s.Name == "over") && (s.LastWrite == nil || s.LastWrite.After(left) || s.LastWrite.Before(s.Created)) {
-			t.Errorf("%s printed last at %v; the daemon before left at %v", s.Name, s.LastWrite, left)
+		if (s.Name == "idle" || s.Name == "over") && (s.LastOutput == nil || s.LastOutput.After(left) || s.LastOutput.Before(s.Created)) {
+			t.Errorf("%s printed last at %v; the daemon before left at %v", s.Name, s.LastOutput, left)
 		}
 	}
 	n := 0

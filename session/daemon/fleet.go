@@ -36,9 +36,9 @@ func (d *Daemon) openFleet(face *httpapi.Server) {
 	d.fleet = fleetmember.New(fleetmember.Config{
 		Dir: certs.Dir(d.cfg.Dirs.Fleet()), Build: d.cfg.Build, Log: d.log, Handler: face.FleetHandler(), Bus: &d.reg.Bus,
 		Completions: d.subs, Mask: d.known.Line, Sessions: d.fleetSessions,
-		Copies: d.replicaSources, CopyRate: func() int64 { return d.conf.Get().Fleet.CopyRate }, TakeIn: d.reg.TakeIn,
-		Here:    func(id string) bool { return d.reg.ByID(id) != nil },
-		Scratch: filepath.Join(d.cfg.Dirs.Fleet(), "restoring"), Lost: filepath.Join(d.cfg.Dirs.Fleet(), "lost"), OpenShelf: d.openReplicaDaemon,
+		Copies: d.replicaSources, CopyRate: func() int64 { return d.conf.Get().Fleet.CopyRate }, ImportSession: d.reg.Import,
+		HasSession: func(id string) bool { return d.reg.ByID(id) != nil },
+		Scratch:    filepath.Join(d.cfg.Dirs.Fleet(), "restoring"), Lost: filepath.Join(d.cfg.Dirs.Fleet(), "lost"), OpenReplicaDaemon: d.openReplicaDaemon,
 	})
 	if err := os.RemoveAll(filepath.Join(d.cfg.Dirs.Fleet(), "lost")); err != nil { // of a daemon that was killed
 		d.log.Warn("remove old replicas", "err", err)

@@ -287,7 +287,7 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 		}
 		list, err := c.List(t.Context())
 		must(err)
-		if len(list) != 2 || list[0].State != "lost" || said.Host != "lost" || said.NotCopied != 7 || said.AsOf.IsZero() || said.Left != 0 {
+		if len(list) != 2 || list[0].State != "lost" || said.Host != "lost" || said.NotCopied != 7 || said.AsOf.IsZero() || said.LeftOut != 0 {
 			t.Errorf("away %v: %+v, %+v", away, list, said)
 		}
 		out, err := c.Session("work").OutputAt(t.Context(), "0")

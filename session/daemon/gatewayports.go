@@ -24,7 +24,7 @@ import (
 // openGate creates the gateway with its dependencies.
 func (d *Daemon) openGate(ctx context.Context) error {
 	rules := rulesInEffect{rulebook.Open(rulebook.Options{
-		File: d.cfg.Dirs.PolicyFile(), Kept: d.cfg.Dirs.PolicyKept(), Keep: true, Trust: d.cfg.Dirs.PolicyTrust(), Root: d.cfg.Dirs.Root(), Home: jobs.Home(), Log: d.log,
+		File: d.cfg.Dirs.PolicyFile(), LastGoodCopy: d.cfg.Dirs.PolicyKept(), MayDeleteCopy: true, Trust: d.cfg.Dirs.PolicyTrust(), Root: d.cfg.Dirs.Root(), Home: jobs.Home(), Log: d.log,
 	}), d.conf}
 	var err error
 	d.gate, err = authorize.Open(ctx, authorize.Config{

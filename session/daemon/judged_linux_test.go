@@ -66,7 +66,7 @@ func BenchmarkExecutionJudged(b *testing.B) {
 		argv []string
 	}{{"plain", []string{"/bin/true"}}, {"cc", []string{"/usr/bin/gcc", "-c", "-O2", "-Wall", "-I/tmp/include", "-o", "x.o", "x.c"}}, {"sh", []string{"/bin/sh", "-c", "test -f x && echo there"}}} {
 		b.Run(c.name, func(b *testing.B) {
-			m := &wire.Execution{ID: "s", PID: int64(waits.Process.Pid), Parent: int64(os.Getpid()), Lead: int64(os.Getpid()), Path: c.argv[0], Argv: c.argv, Cwd: "/tmp"}
+			m := &wire.Execution{ID: "s", PID: int64(waits.Process.Pid), Parent: int64(os.Getpid()), LeaderPID: int64(os.Getpid()), Path: c.argv[0], Argv: c.argv, Cwd: "/tmp"}
 			b.ReportAllocs()
 			for b.Loop() {
 				m.Number++

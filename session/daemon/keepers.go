@@ -82,13 +82,13 @@ func (k *keeperLink) RecordRefusal(m *wire.Refused) {
 	r := audit.Record{
 		Kind: audit.Connection, Verdict: "deny", Rule: "keeper", Path: m.Path, Session: m.Session,
 		Actor: identity.Actor{UID: int(m.UID), PID: int(m.PID)},
-		Note:  fmt.Sprintf("role %q, %d connections to keeper %q since %s: %s", m.Role, m.Count, k.key, time.Unix(0, m.Time).Format(time.DateTime), m.Why),
+		Note:  fmt.Sprintf("role %q, %d connections to keeper %q since %s: %s", m.Role, m.Count, k.key, time.Unix(0, m.Time).Format(time.DateTime), m.Reason),
 	}
 	if e := k.d.reg.ByID(m.Session); e != nil {
 		rec := e.Record()
 		r.Name, r.Actor.Agent, r.Actor.Policy = rec.Name, k.d.reg.AgentOf(e), rec.Policy
 	}
-	k.d.log.Warn("the keeper refused a process", "keeper", k.key, "pid", m.PID, "role", m.Role, "session", m.Session, "why", m.Why)
+	k.d.log.Warn("the keeper refused a process", "keeper", k.key, "pid", m.PID, "role", m.Role, "session", m.Session, "why", m.Reason)
 	k.d.Record(r)
 }
 

@@ -23,7 +23,7 @@ type replicaDaemon struct {
 }
 
 // openReplicaDaemon creates a replica daemon in an empty directory.
-func (d *Daemon) openReplicaDaemon(dir string) (fleetmember.Shelf, error) {
+func (d *Daemon) openReplicaDaemon(dir string) (fleetmember.ReplicaDaemon, error) {
 	in := &Daemon{
 		cfg: Config{Dirs: paths.Dirs{State: dir, Run: filepath.Join(dir, "run"), Config: d.cfg.Dirs.Config}, Build: d.cfg.Build}, log: d.log.With("copies", filepath.Base(dir)),
 		started: time.Now(), keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), tokens: d.tokens, conf: d.conf, audit: d.audit, known: d.known, isReplica: true,
@@ -44,12 +44,12 @@ func (d *Daemon) openReplicaDaemon(dir string) (fleetmember.Shelf, error) {
 	return &replicaDaemon{in, httpapi.New(in, in.reg, in.jobs, in.store, in.conf, in.log, in.cfg.Build, in.gate)}, nil
 }
 
-// TakeIn implements member.Shelf.
-func (s *replicaDaemon) TakeIn(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (string, error) {
-	return s.d.reg.TakeIn(ctx, host, id, record, journal, last)
+// Import implements fleetmember.ReplicaDaemon.
+func (s *replicaDaemon) Import(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (string, error) {
+	return s.d.reg.Import(ctx, host, id, record, journal, last)
 }
 
-// Forget implements member.Shelf.
+// Forget implements fleetmember.ReplicaDaemon.
 func (s *replicaDaemon) Forget(ctx context.Context, id string) error {
 	e, err := s.d.reg.Resolve(id)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *replicaDaemon) Forget(ctx context.Context, id string) error {
 	return s.d.reg.Remove(ctx, e, false)
 }
 
-// Resolve implements member.Shelf.
+// Resolve implements fleetmember.ReplicaDaemon.
 func (s *replicaDaemon) Resolve(ref string) (string, error) {
 	e, err := s.d.reg.Resolve(ref)
 	if err != nil {
@@ -67,13 +67,15 @@ func (s *replicaDaemon) Resolve(ref string) (string, error) {
 	return e.ID(), nil
 }
 
-// CatchUp implements member.Shelf.
+// CatchUp implements fleetmember.ReplicaDaemon.
 func (s *replicaDaemon) CatchUp(ctx context.Context) { s.d.reg.Index.CatchUp(ctx) }
 
-// Handler implements member.Shelf.
-func (s *replicaDaemon) Handler(of *fleetmember.HostReplica) http.Handler { return s.api.CopyDoor(of) }
+// Handler implements fleetmember.ReplicaDaemon.
+func (s *replicaDaemon) Handler(of *fleetmember.HostReplica) http.Handler {
+	return s.api.ReplicaHandler(of)
+}
 
-// Close implements member.Shelf.
+// Close implements fleetmember.ReplicaDaemon.
 func (s *replicaDaemon) Close() {
 	s.d.gate.Leave()
 	s.d.execs.Close()

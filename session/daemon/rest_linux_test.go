@@ -19,7 +19,7 @@ func TestIdleDaemon_WakesOnChanges(t *testing.T) {
 	if err := os.MkdirAll(dirs.Config, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := &idlepoll.Pace{After: time.Millisecond, Beat: time.Hour}
+	p := &idlepoll.Poller{IdleAfter: time.Millisecond, IdleInterval: time.Hour}
 	r := startDaemon(t, dirs, func(c *Config) { c.Pace = p })
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "quiet", Argv: []string{"sleep", "1000"}})
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "asks", Argv: []string{"cat"}})

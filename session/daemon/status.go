@@ -46,7 +46,7 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 		}
 	}
 	for _, w := range d.webhooks.Status() {
-		st.Webhooks = append(st.Webhooks, api.Webhook{Host: w.Host, Waiting: w.Pending, LeftOut: w.Dropped, Failing: w.LastError, Since: timeOrNil(w.FailingSince), Told: timeOrNil(w.LastDelivered)})
+		st.Webhooks = append(st.Webhooks, api.Webhook{Host: w.Host, Waiting: w.Pending, LeftOut: w.Dropped, Failing: w.LastError, Since: timeOrNil(w.FailingSince), LastDelivered: timeOrNil(w.LastDelivered)})
 	}
 	if d.gate != nil {
 		f := d.gate.RuleFile()

@@ -75,7 +75,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
 		d.gate.Reconsider(ctx)
 		d.endOwnKeepers(ctx, time.Now())
-		if moved.Waits(dirs.State, d.locks.state, time.Now()) {
+		if moved.ShouldWait(dirs.State, d.locks.state, time.Now()) {
 			continue
 		}
 		d.setStatePresent(database == nil || isSameFile(dirs.Database(), database))

@@ -97,7 +97,7 @@ func TestReplacedDirectory_IsWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeRules(t, other, "moved")
-	p := &idlepoll.Pace{After: time.Millisecond, Beat: time.Hour}
+	p := &idlepoll.Poller{IdleAfter: time.Millisecond, IdleInterval: time.Hour}
 	r := startDaemon(t, dirs, func(c *Config) { c.Pace, c.Log = p, slog.New(log) })
 	events := r.events(t)
 	rests := func() {

@@ -49,11 +49,11 @@ func TestAdoptionOutcomes(t *testing.T) {
 		if _, err := before.Spawn(ctx(t), c.m); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { endAll(t, socket, c.m.ID) })
+		t.Cleanup(func() { killRemaining(t, socket, c.m.ID) })
 	}
 	exited, closed := 0, 0
 	for _, c := range cases {
-		exited, closed = exited+count(c.want.exited), closed+count(c.want.closed)
+		exited, closed = exited+countTrue(c.want.exited), closed+countTrue(c.want.closed)
 	}
 	for range exited {
 		receive(t, n.exited, "exit")
@@ -88,19 +88,20 @@ func TestAdoptionOutcomes(t *testing.T) {
 		}
 	}
 	if len(n.exited)+len(n.closed) > 0 {
-		t.Errorf("%d ends and %d closes more than there were", len(n.exited), len(n.closed))
+		t.Errorf("%d exits and %d closes too many", len(n.exited), len(n.closed))
 	}
 }
 
-func count(b bool) int {
+// countTrue returns 1 for true.
+func countTrue(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// endAll kills the remaining processes of a session.
-func endAll(t *testing.T, socket, id string) {
+// killRemaining kills the remaining processes of a session.
+func killRemaining(t *testing.T, socket, id string) {
 	l, err := link.Dial(socket, wire.RoleTool, "test", nil)
 	if err != nil {
 		return
@@ -110,15 +111,15 @@ func endAll(t *testing.T, socket, id string) {
 	_ = l.Release(t.Context(), id)
 }
 
-// The descriptors that an adopter gets are the ring and the terminal themselves, closed on
-// execution; what one adopter does with its copies is no trouble for another.
+// TestAdoptedFiles checks that the descriptors of an adopter are the ring and the terminal themselves, closed on
+// execution, and that one adopter's use of its copies does not affect another.
 func TestAdoptedFiles(t *testing.T) {
 	socket, pid := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	if _, err := l.Spawn(ctx(t), sh("a", "stty -echo; echo ready; read x; echo got $x; read x")); err != nil {
 		t.Fatal(err)
 	}
-	open := descriptors(pid)
+	open := countDescriptors(pid)
 	first := adopt(t, l, "a")
 	for range 10 {
 		a, err := l.Adopt(ctx(t), "a")
@@ -145,11 +146,11 @@ func TestAdoptedFiles(t *testing.T) {
 	}
 }
 
-// The input of a session on pipes ends once keeper and adopter have both closed it, in any order. Later adopters get
-// none.
+// TestInput_Closes checks that the input of a session on pipes ends once keeper and adopter have both closed it, in any
+// order. Later adopters get no input.
 //
 // FEATURES: R4
-func TestInputEnds(t *testing.T) {
+func TestInput_Closes(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	for id, keeperFirst := range map[string]bool{"keeper-first": true, "adopter-first": false} {
@@ -185,19 +186,19 @@ func TestInputEnds(t *testing.T) {
 		}
 		again, err := l.Adopt(ctx(t), id)
 		if err != nil || again.Input || again.PTY != nil {
-			t.Errorf("%s: adopted again with input: %+v, %v", id, again, err)
+			t.Errorf("%s: second adoption with input: %+v, %v", id, again, err)
 		}
 		again.Close()
 	}
 	if err := l.CloseInput(ctx(t), "none"); !errors.Is(err, link.ErrNotFound) {
-		t.Errorf("no session: %v", err)
+		t.Errorf("unknown session: %v", err)
 	}
 }
 
-// A terminal that its program closed may be reopened through /dev/tty: the keeper reads what is printed then.
+// TestTerminal_Reopened checks that output is read after the program closed its terminal and reopened it by /dev/tty.
 //
 // FEATURES: R90
-func TestTerminalClosedAndOpenedAgain(t *testing.T) {
+func TestTerminal_Reopened(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	script := "exec 9</dev/null; exec </dev/null >/dev/null 2>&1; i=0; while [ $i -lt 300 ]; do i=$((i+1)); done; echo back >/dev/tty; exit 2"
@@ -211,9 +212,8 @@ func TestTerminalClosedAndOpenedAgain(t *testing.T) {
 	}
 }
 
-// Releasing a session hangs its terminal up: what runs there gets SIGHUP, readers of the
-// terminal its end.
-func TestReleaseHangsUp(t *testing.T) {
+// TestRelease_HangsUp checks that a release hangs the terminal up: processes get SIGHUP, readers the end of file.
+func TestRelease_HangsUp(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	fifo := t.TempDir() + "/said"
@@ -232,7 +232,7 @@ func TestReleaseHangsUp(t *testing.T) {
 	}
 	s := adopt(t, l, "a")
 	readAll(t, l, n, s, 7)
-	_ = s.pty.Close() // ours keeps the terminal as well
+	_ = s.pty.Close() // our descriptor keeps the terminal open too
 	if err := l.Release(ctx(t), "a"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,16 +12,16 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/spinwait"
 )
 
-// If the kernel rejects notices of executions, the keeper reports it and polls for executions until it accepts them
-// again.
+// TestBell_Retried_WhenSwitchFails checks that if the kernel rejects notices of executions, the keeper reports it and
+// polls for executions until the kernel accepts them again.
 //
 // FEATURES: R107
-func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
+func TestBell_Retried_WhenSwitchFails(t *testing.T) {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		t.Fatal(err)
 	}
-	// a number that nothing else gets in the meantime
+	// A number that no other file gets in the meantime.
 	at, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_DUPFD_CLOEXEC, 300)
 	if err != nil {
 		t.Fatal(err)
@@ -33,21 +33,21 @@ func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
 	var said bytes.Buffer
 	k := &Keeper{log: slog.New(slog.NewTextHandler(&said, nil))}
 	l := &listener{bell: bell}
-	k.listeners = map[run]*listener{{}: l}
+	k.listeners = map[sessionRun]*listener{{}: l}
 	k.mu.Lock()
 	l.lingering = true
-	k.ringLocked(l)
+	k.setBellLocked(l)
 	if err := unix.Close(at); err != nil {
 		t.Fatal(err)
 	}
 	l.lingering = false
-	k.ringLocked(l) // no such descriptor
+	k.setBellLocked(l) // the descriptor is closed
 	k.mu.Unlock()
 	if _, err := unix.Write(pipe[1], []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	looks := 0
-	if err := bell.Wait(func() bool { // at first, and when it is tried again
+	if err := bell.Wait(func() bool { // at the first and the next attempt
 		looks++
 		return looks == 2
 	}); err != nil {
@@ -66,7 +66,7 @@ func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if n := strings.Count(said.String(), "polling for executions"); n != 1 {
-		t.Errorf("said %d times: %s", n, said.String())
+		t.Errorf("logged %d times: %s", n, said.String())
 	}
 	for _, err := range []error{bell.Close(), unix.Close(at), unix.Close(pipe[0]), unix.Close(pipe[1])} {
 		if err != nil {

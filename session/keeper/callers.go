@@ -14,36 +14,36 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/caller"
 )
 
-// A process of a session whose executions are judged, or that is bound (wire.Bound), is served in no role (K8): at this
-// socket it could start programs that are not judged, read and type into each session, and end all of them. Such a
+// A process of a session whose executions are checked, or that is restricted (wire.Bound), is served in no role (K8). At
+// this socket it could start programs that are not checked, read and type into each session, and end all of them. Such a
 // process may only use the daemon. A caller that descends from no keeper is in no session and acts as its user.
 
-// refusal is the reason for refusing a caller. The zero value means that the caller is served.
-type refusal struct {
+// rejection is the reason for rejecting a caller. The zero value means that the caller is served.
+type rejection struct {
 	session string // "" if unknown
-	why     string // reason, for the caller and the log
+	reason  string // reason, for the caller and the log
 }
 
 const (
-	// whyBound refuses processes of restricted sessions.
-	whyBound    = "it runs in a session that is judged, an agent's, or has a policy or a sandbox; use the daemon instead"
-	whyOfDaemon = "the daemon runs it; use the daemon instead"
-	whyFiltered = "it has a filter of system calls, as processes of judged sessions have; use the daemon instead"
+	// reasonBound refuses processes of restricted sessions.
+	reasonBound    = "it runs in a session that is judged, an agent's, or has a policy or a sandbox; use the daemon instead"
+	reasonOfDaemon = "the daemon runs it; use the daemon instead"
+	reasonFiltered = "it has a filter of system calls, as processes of judged sessions have; use the daemon instead"
 )
 
-// checkCaller returns why a caller is not served. It uses only data that the kernel has itself: a process's memory (command line,
+// checkCaller returns why a caller is not served. It uses only data of the kernel: a process's memory (command line,
 // environment) can be a mapped file whose server hangs.
-func (k *Keeper) checkCaller(c *conn) refusal {
+func (k *Keeper) checkCaller(c *conn) rejection {
 	pid := int(c.pid)
 	if pid <= 0 || pid == os.Getpid() {
-		return refusal{} // the system names no callers, or it is outside of our pid namespace, where no session is
+		return rejection{} // the system names no callers, or the caller is outside of our pid namespace, where no session is
 	}
 	peer, err := caller.Identify(c.File(), pid)
 	if err != nil {
-		if errors.Is(err, caller.ErrEnded) || k.hasBound() {
-			return refusal{why: err.Error()}
+		if errors.Is(err, caller.ErrEnded) || k.hasRestrictedSession() {
+			return rejection{reason: err.Error()}
 		}
-		return refusal{} // the system has no /proc
+		return rejection{} // the system has no /proc
 	}
 	line := peer.Below(func(pid int) bool { return pid == os.Getpid() })
 	cgroup := peer.Cgroup()
@@ -54,24 +54,24 @@ func (k *Keeper) checkCaller(c *conn) refusal {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.isDaemonLocked(pid) {
-		return refusal{}
+		return rejection{}
 	}
-	if ch, ok := caller.SessionOf(line, k.leadsLocked()); ok {
-		if k.isBoundLocked(ch) {
-			return refusal{ch.id, whyBound}
+	if ch, ok := caller.SessionOf(line, k.sessionsByPIDLocked()); ok {
+		if k.isRestrictedLocked(ch) {
+			return rejection{ch.id, reasonBound}
 		}
-		return refusal{}
+		return rejection{}
 	}
-	if ch := k.children[cgroup]; ch != nil && k.isBoundLocked(ch) {
-		return refusal{cgroup, whyBound}
+	if ch := k.children[cgroup]; ch != nil && k.isRestrictedLocked(ch) {
+		return rejection{cgroup, reasonBound}
 	}
 	switch {
 	case k.isRunByDaemonLocked(line):
-		return refusal{why: whyOfDaemon}
+		return rejection{reason: reasonOfDaemon}
 	case filtered:
-		return refusal{why: whyFiltered}
+		return rejection{reason: reasonFiltered}
 	}
-	return refusal{}
+	return rejection{}
 }
 
 // isLongterm reports whether a process executes our program: another keeper, most likely, where it has children.
@@ -81,10 +81,11 @@ func isLongterm(pid int) bool {
 	return exe == "longterm" || exe == name(sys.Exe(os.Getpid()))
 }
 
-// isDaemonLocked reports whether a process is the daemon that this keeper started. Its PID is not reused until it is reaped.
+// isDaemonLocked reports whether a process is the daemon that this keeper started. Its PID is not reused until it is
+// reaped.
 func (k *Keeper) isDaemonLocked(pid int) bool {
-	_, ours := k.waiting[pid]
-	return ours && pid == k.super.pid
+	_, ours := k.helpers[pid]
+	return ours && pid == k.supervisor.pid
 }
 
 // isRunByDaemonLocked reports whether the daemon started a process: a hook, or a command for an agent. Programs of
@@ -98,8 +99,8 @@ func (k *Keeper) isRunByDaemonLocked(line []sys.Ancestor) bool {
 	return false
 }
 
-// hasBound reports whether this keeper has a session whose processes are not served.
-func (k *Keeper) hasBound() bool {
+// hasRestrictedSession reports whether this keeper has a session whose processes are not served.
+func (k *Keeper) hasRestrictedSession() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, ch := range k.children {
@@ -110,8 +111,8 @@ func (k *Keeper) hasBound() bool {
 	return len(k.listeners) > 0
 }
 
-// leadsLocked returns the sessions by the PIDs of their first processes that are not reaped.
-func (k *Keeper) leadsLocked() map[int]*child {
+// sessionsByPIDLocked returns the sessions by the PIDs of their first processes that are not reaped.
+func (k *Keeper) sessionsByPIDLocked() map[int]*child {
 	leads := map[int]*child{}
 	for _, ch := range k.children {
 		if !ch.reaped.Load() {
@@ -121,10 +122,10 @@ func (k *Keeper) leadsLocked() map[int]*child {
 	return leads
 }
 
-// isBoundLocked reports whether a session's processes are refused.
-func (k *Keeper) isBoundLocked(ch *child) bool {
+// isRestrictedLocked reports whether a session's processes are rejected.
+func (k *Keeper) isRestrictedLocked(ch *child) bool {
 	for r, l := range k.listeners {
-		if r.id == ch.id && (l.lead == 0 || l.lead == int64(ch.pid)) {
+		if r.id == ch.id && (l.leaderPID == 0 || l.leaderPID == int64(ch.pid)) {
 			return true
 		}
 	}
@@ -141,60 +142,61 @@ func handleBound(k *Keeper, _ *conn, m *wire.Bound, _ []*os.File) error {
 	return nil
 }
 
-// refusals queues refused callers for the daemon, which records them: the keeper opens no file. Guarded by Keeper.mu.
-type refusals struct {
-	waiting []*wire.Refused
-	sent    time.Time // when the last batch was sent
+// rejections queues rejected callers for the daemon, which records them: the keeper opens no file. Guarded by Keeper.mu.
+type rejections struct {
+	pending []*wire.Refused
+	sentAt  time.Time // when the last batch was sent
 }
 
 const (
-	// refusalInterval is the shortest time between two batches: a caller that tries in a loop does not fill the log.
-	refusalInterval = time.Second
-	maxRefusals     = 32 // different ones in a batch; further ones are counted with the last
+	// rejectionInterval is the shortest time between two batches: a caller that tries in a loop does not fill the log.
+	rejectionInterval = time.Second
+	maxRejections     = 32 // most different ones in a batch; further ones are counted with the last
 )
 
-// noteRefused counts a refused caller and reports it to the daemon.
-func (k *Keeper) noteRefused(c *conn, role string, reason refusal) {
+// noteRejected counts a rejected caller and reports it to the daemon.
+func (k *Keeper) noteRejected(c *conn, role string, reason rejection) {
 	const longest = 64 // bytes; a role is one word
 	role = role[:min(len(role), longest)]
 	path := sys.Exe(int(c.pid))
-	k.pace.NoteActivity() // the next batch is soon due
+	k.poller.NoteActivity() // the next batch is due soon
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	r := &k.refusals
+	r := &k.rejections
 	var of *wire.Refused
-	for _, m := range r.waiting {
-		if m.Session == reason.session && m.Role == role && m.Why == reason.why && m.UID == int64(c.uid) {
+	for _, m := range r.pending {
+		if m.Session == reason.session && m.Role == role && m.Reason == reason.reason && m.UID == int64(c.uid) {
 			of = m
 		}
 	}
 	switch {
 	case of != nil:
-	case len(r.waiting) == maxRefusals:
-		of = r.waiting[maxRefusals-1]
+	case len(r.pending) == maxRejections:
+		of = r.pending[maxRejections-1]
 	default:
-		of = &wire.Refused{Session: reason.session, Role: role, Why: reason.why, UID: int64(c.uid), Time: time.Now().UnixNano()}
-		r.waiting = append(r.waiting, of)
+		of = &wire.Refused{Session: reason.session, Role: role, Reason: reason.reason, UID: int64(c.uid), Time: time.Now().UnixNano()}
+		r.pending = append(r.pending, of)
 	}
 	of.Count++
 	of.PID, of.Path = c.pid, path
-	k.reportRefusalsLocked()
+	k.reportRejectionsLocked()
 }
 
-// reportRefusals sends the waiting refusals to the daemon, if the last batch is old enough.
-func (k *Keeper) reportRefusals() {
+// reportRejections sends the queued rejections to the daemon, if the last batch is old enough.
+func (k *Keeper) reportRejections() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.reportRefusalsLocked()
+	k.reportRejectionsLocked()
 }
 
-func (k *Keeper) reportRefusalsLocked() {
-	r := &k.refusals
-	if !k.super.ready || k.super.conn == nil || len(r.waiting) == 0 || time.Since(r.sent) < refusalInterval {
+// reportRejectionsLocked works like reportRejections. The caller holds mu.
+func (k *Keeper) reportRejectionsLocked() {
+	r := &k.rejections
+	if !k.supervisor.ready || k.supervisor.conn == nil || len(r.pending) == 0 || time.Since(r.sentAt) < rejectionInterval {
 		return
 	}
-	for _, m := range r.waiting {
-		k.super.conn.send(m)
+	for _, m := range r.pending {
+		k.supervisor.conn.send(m)
 	}
-	r.waiting, r.sent = nil, time.Now()
+	r.pending, r.sentAt = nil, time.Now()
 }

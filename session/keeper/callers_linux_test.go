@@ -14,25 +14,26 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// calls is a daemon that allows each execution and collects refusals.
-type calls struct {
+// refusalRecorder is a daemon that allows each execution and collects rejected callers.
+type refusalRecorder struct {
 	notices
 	refused chan *wire.Refused
 	allow   chan *wire.Execution
 }
 
-func (c calls) RecordRefusal(m *wire.Refused) { c.refused <- m }
+func (c refusalRecorder) RecordRefusal(m *wire.Refused) { c.refused <- m }
 
-func (c calls) Execution(m *wire.Execution) func(aside func()) {
+func (c refusalRecorder) Execution(m *wire.Execution) func(aside func()) {
 	c.allow <- m
 	return nil
 }
 
-func (c calls) ExecutionGone(*wire.ExecutionGone) {}
+func (c refusalRecorder) ExecutionGone(*wire.ExecutionGone) {}
 
-func dialCalls(t *testing.T, socket string) (*link.Link, calls) {
+// dialRefusalRecorder connects as such a daemon.
+func dialRefusalRecorder(t *testing.T, socket string) (*link.Link, refusalRecorder) {
 	t.Helper()
-	c := calls{newNotices(), make(chan *wire.Refused, 64), make(chan *wire.Execution, 64)}
+	c := refusalRecorder{newNotices(), make(chan *wire.Refused, 64), make(chan *wire.Execution, 64)}
 	l, err := link.Dial(socket, wire.RoleDaemon, "test", c)
 	if err != nil {
 		t.Fatal(err)
@@ -54,9 +55,9 @@ func dialCalls(t *testing.T, socket string) (*link.Link, calls) {
 	return l, c
 }
 
-// script is a session that calls the keeper at a socket in each role and by processes of each descent, once and then again
-// for each line.
-func script(t *testing.T, id, socket string, keeper int) (m wire.Spawn, file string) {
+// callerSession returns a session that calls the keeper at a socket in each role and by processes of each descent, once
+// and then again for each line.
+func callerSession(t *testing.T, id, socket string, keeper int) (m wire.Spawn, file string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -65,20 +66,21 @@ func script(t *testing.T, id, socket string, keeper int) (m wire.Spawn, file str
 	file = filepath.Join(t.TempDir(), "calls")
 	call := func(role string) string { return fmt.Sprintf("%s %s >>%s\n", exe, role, file) }
 	m = sh(id, "while\n"+call("tool")+call("daemon")+call("other")+"setsid "+call("apart")+
-		""+orphan(keeper, strings.TrimSpace(call("orphan")))+"\nread x; do :; done")
+		""+asOrphan(keeper, strings.TrimSpace(call("orphan")))+"\nread x; do :; done")
 	m.Env = append(m.Env, callerEnv+"="+socket)
 	return m, file
 }
 
-// orphan runs a command once its parent is a keeper.
-func orphan(keeper int, command string) string {
+// asOrphan returns a command that runs once its parent is a keeper.
+func asOrphan(keeper int, command string) string {
 	return fmt.Sprintf("(setsid sh -c 'until read _ _ _ p _ </proc/$$/stat && test $p = %d; do :; done; ", keeper) + command + "' &)"
 }
 
+// roles are the roles and descents in which a callerSession calls.
 var roles = []string{"apart", "daemon", "orphan", "other", "tool"}
 
-// outcomes waits for the calls of a round, which it forgets, and compares how they went.
-func outcomes(t *testing.T, id, file, how string) {
+// checkOutcomes waits for the calls of a round, clears them, and compares their outcomes.
+func checkOutcomes(t *testing.T, id, file, how string) {
 	t.Helper()
 	var got, want []string
 	await(t, "calls of "+id, func() bool {
@@ -97,34 +99,34 @@ func outcomes(t *testing.T, id, file, how string) {
 	}
 }
 
-// A process of a judged or bound session is served in no role, whatever its parents are, and requests after its
-// greeting are dropped, also after an upgrade. A process of a user's session is served.
+// TestCallers checks that a process of a checked or restricted session is served in no role, whatever its parents are,
+// and that requests after its greeting are dropped, also after an upgrade. A process of a user's session is served.
 //
 // FAULT: G3
 func TestCallers(t *testing.T) {
 	socket, pid := start(t)
-	l, c := dialCalls(t, socket)
-	user, file := script(t, "of-a-user", socket, pid)
+	l, c := dialRefusalRecorder(t, socket)
+	user, file := callerSession(t, "of-a-user", socket, pid)
 	if _, err := l.Spawn(ctx(t), user); err != nil {
 		t.Fatal(err)
 	}
-	outcomes(t, user.ID, file, "served")
-	l, c = dialCalls(t, socket) // one that was served was a daemon
+	checkOutcomes(t, user.ID, file, "served")
+	l, c = dialRefusalRecorder(t, socket) // a served caller acted as the daemon
 	if err := l.Signal(ctx(t), "escaped", syscall.SIGKILL, wire.ScopeAll); err != nil {
-		t.Error("what a user asks for does not happen:", err)
+		t.Error("a user's request had no effect:", err)
 	}
 	if err := l.Release(ctx(t), "escaped"); err != nil {
 		t.Fatal(err)
 	}
 	files, ids := map[string]string{}, []string{"judged", "bound"}
 	if adopt(t, l, user.ID).Cgroup == "" {
-		t.Log("this system gives the keeper no cgroup: nothing shows where an orphan came from that has no filter")
+		t.Log("this system gives the keeper no cgroup: the origin of an orphan without filter is unknown")
 		ids = ids[:1]
 	}
 	for _, id := range ids {
-		m, file := script(t, id, socket, pid)
+		m, file := callerSession(t, id, socket, pid)
 		if m.Bound = id == "bound"; !m.Bound {
-			m = confined(t, m)
+			m = withExecutionChecks(t, m)
 		}
 		if _, err := l.Spawn(ctx(t), m); err != nil {
 			t.Fatal(err)
@@ -133,13 +135,13 @@ func TestCallers(t *testing.T) {
 	}
 	for round := range 2 {
 		for id, file := range files {
-			outcomes(t, id, file, "refused")
+			checkOutcomes(t, id, file, "refused")
 		}
-		if m := receive(t, c.refused, "refusal"); m.PID == 0 || m.Path == "" || m.Why == "" || m.Count == 0 {
+		if m := receive(t, c.refused, "refusal"); m.PID == 0 || m.Path == "" || m.Reason == "" || m.Count == 0 {
 			t.Errorf("%+v", m)
 		}
 		if _, err := l.Adopt(ctx(t), "escaped"); !errors.Is(err, link.ErrNotFound) {
-			t.Error("what a refused caller asked for happened:", err)
+			t.Error("a rejected caller's request had an effect:", err)
 		}
 		if round > 0 {
 			break
@@ -148,7 +150,7 @@ func TestCallers(t *testing.T) {
 			t.Fatal(err)
 		}
 		receive(t, l.Closed(), "end of the connection")
-		l, c = dialCalls(t, socket)
+		l, c = dialRefusalRecorder(t, socket)
 		for id := range files {
 			if _, err := adopt(t, l, id).pty.WriteString("\n"); err != nil {
 				t.Fatal(err)
@@ -157,16 +159,17 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-// A session is bound once the daemon requests it. Refusals are counted while no daemon runs.
+// TestCallers_Bound_LaterAndUnheard checks that a session is restricted once the daemon requests it, and that rejected
+// callers are counted while no daemon runs.
 //
 // FAULT: G3
 func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	socket, pid := start(t)
-	l, _ := dialCalls(t, socket)
-	m, file := script(t, "a", socket, pid)
+	l, _ := dialRefusalRecorder(t, socket)
+	m, file := callerSession(t, "a", socket, pid)
 	m.Argv[2] = "read x; " + m.Argv[2]
-	// its origin is unknown
-	m.Argv[2] = strings.ReplaceAll(m.Argv[2], strings.TrimSuffix(orphan(pid, ""), "' &)"), "(sh -c '")
+	// The origin is unknown.
+	m.Argv[2] = strings.ReplaceAll(m.Argv[2], strings.TrimSuffix(asOrphan(pid, ""), "' &)"), "(sh -c '")
 	if _, err := l.Spawn(ctx(t), m); err != nil {
 		t.Fatal(err)
 	}
@@ -181,12 +184,12 @@ func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	if _, err := s.pty.WriteString("\n"); err != nil {
 		t.Fatal(err)
 	}
-	outcomes(t, "a", file, "refused")
-	_, c := dialCalls(t, socket)
+	checkOutcomes(t, "a", file, "refused")
+	_, c := dialRefusalRecorder(t, socket)
 	counted := map[string]uint64{}
 	for range roles {
 		m := receive(t, c.refused, "refusal")
-		if counted[m.Role] += m.Count; m.Session != "a" || m.Why != whyBound || m.UID != int64(os.Getuid()) {
+		if counted[m.Role] += m.Count; m.Session != "a" || m.Reason != reasonBound || m.UID != int64(os.Getuid()) {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -197,13 +200,13 @@ func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	}
 }
 
-// Each keeper rejects judged processes of another keeper's sessions, and processes that its own daemon runs. The daemon
-// is served.
+// TestCallers_OfOthers checks that each keeper rejects checked processes of another keeper's sessions, and processes that
+// its own daemon runs. The daemon is served.
 //
 // FAULT: G3
 func TestCallers_OfOthers(t *testing.T) {
 	other, pid := start(t)
-	l, _ := dialCalls(t, other)
+	l, _ := dialRefusalRecorder(t, other)
 	dir := t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {
@@ -211,17 +214,17 @@ func TestCallers_OfOthers(t *testing.T) {
 	}
 	socket, _ := start(t, supervised("runs-a-caller"), hookEnv+"="+exe+" hook >>"+dir+"/hook; :")
 	tool, _ := dial(t, socket, wire.RoleTool)
-	if err := tool.StartDaemon(ctx(t)); err != nil { // it was served
+	if err := tool.StartDaemon(ctx(t)); err != nil { // the tool is served
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(dir + "/hook"); err != nil || string(b) != "hook refused <nil>\n" {
-		t.Errorf("what the daemon runs: %q, %v", b, err)
+		t.Errorf("a process of the daemon: %q, %v", b, err)
 	}
-	m, file := script(t, "a", socket, pid)
-	if _, err := l.Spawn(ctx(t), confined(t, m)); err != nil {
+	m, file := callerSession(t, "a", socket, pid)
+	if _, err := l.Spawn(ctx(t), withExecutionChecks(t, m)); err != nil {
 		t.Fatal(err)
 	}
-	outcomes(t, "a", file, "refused")
+	checkOutcomes(t, "a", file, "refused")
 	if err := tool.Shutdown(ctx(t), true); err != nil {
 		t.Error(err)
 	}

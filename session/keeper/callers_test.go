@@ -43,6 +43,6 @@ func callerMain(socket, role string) int {
 	if _, _, end := c.Read(); (end == nil) != (how == "served") {
 		how += ", but " + fmt.Sprint(end)
 	}
-	_, _ = os.Stdout.WriteString(fmt.Sprintln(role, how, err)) // at once: several write to one file
+	_, _ = os.Stdout.WriteString(fmt.Sprintln(role, how, err)) // in one write: several processes write to one file
 	return 0
 }

@@ -11,5 +11,5 @@ import (
 // errNoCgroup rejects limits that cannot be set.
 var errNoCgroup = errors.New("no writable cgroup v2 for it")
 
-// limits reports whether a spawn requests resource limits.
-func limits(m *wire.Spawn) bool { return m.Memory > 0 || m.CPU > 0 || m.PIDs > 0 }
+// hasLimits reports whether a spawn requests resource limits.
+func hasLimits(m *wire.Spawn) bool { return m.Memory > 0 || m.CPU > 0 || m.PIDs > 0 }

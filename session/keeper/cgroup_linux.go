@@ -26,38 +26,38 @@ import (
 //	└── longterm-PID          one per keeper
 //	    └── SESSION
 
-// noCgroups set to "off" makes the keeper do without.
-const noCgroups = "LONGTERM_CGROUP"
+// cgroupEnv is the environment variable that, set to "off", makes the keeper use no cgroups.
+const cgroupEnv = "LONGTERM_CGROUP"
 
 // keeperLeaf is the cgroup that a keeper moves itself to.
 const keeperLeaf = "longterm-keeper"
 
-// controllers are the cgroup controllers that limits need.
-var controllers = []string{"memory", "cpu", "pids"}
+// neededControllers are the cgroup controllers that limits need.
+var neededControllers = []string{"memory", "cpu", "pids"}
 
 // cgroups creates the sessions' cgroups.
 type cgroups struct {
-	dir    string   // our directory, longterm-PID; empty: none
-	limits []string // controllers that work in it
+	dir         string   // our directory, longterm-PID; empty: none
+	controllers []string // controllers that are enabled in dir
 
 	mu       sync.Mutex // guards left
 	leftover []string   // cgroups of released sessions that still have processes
 }
 
-// find creates the directory if the system allows it. It is no error if not.
-func (g *cgroups) find(log *slog.Logger) {
-	if os.Getenv(noCgroups) == "off" {
+// setUp creates the directory if the system allows it. Otherwise sessions have no cgroups.
+func (g *cgroups) setUp(log *slog.Logger) {
+	if os.Getenv(cgroupEnv) == "off" {
 		return
 	}
 	base, err := sys.OwnCgroup()
 	if err == nil {
-		err = g.make(base, os.Getpid())
+		err = g.create(base, os.Getpid())
 	}
 	if err != nil {
 		log.Info("sessions get no cgroups", "why", err)
 		return
 	}
-	log.Info("sessions get cgroups", "dir", g.dir, "limits", g.limits)
+	log.Info("sessions get cgroups", "dir", g.dir, "limits", g.controllers)
 }
 
 // CgroupsOf returns the cgroup directories that reachable keepers made for a session.
@@ -73,9 +73,9 @@ func CgroupsOf(session string) []string {
 	return dirs
 }
 
-// make creates our directory in base, and enables limits in it as far as possible.
-func (g *cgroups) make(base string, pid int) error {
-	removeDead(base)
+// create creates our directory in base, and enables limits in it as far as possible.
+func (g *cgroups) create(base string, pid int) error {
+	removeDeadKeepers(base)
 	dir := filepath.Join(base, "longterm-"+strconv.Itoa(pid))
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -86,16 +86,16 @@ func (g *cgroups) make(base string, pid int) error {
 	}
 	g.dir = dir
 	leaveCgroup(base, pid)
-	for _, c := range controllers {
-		if delegate(base, c) == nil && delegate(dir, c) == nil {
-			g.limits = append(g.limits, c)
+	for _, c := range neededControllers {
+		if enableController(base, c) == nil && enableController(dir, c) == nil {
+			g.controllers = append(g.controllers, c)
 		}
 	}
 	return nil
 }
 
-// delegate lets the groups in dir use a controller.
-func delegate(dir, controller string) error {
+// enableController lets the groups in dir use a controller.
+func enableController(dir, controller string) error {
 	return writeCgroup(dir, "cgroup.subtree_control", "+"+controller)
 }
 
@@ -112,8 +112,8 @@ func leaveCgroup(base string, pid int) {
 	}
 }
 
-// removeDead removes what keepers left that were killed.
-func removeDead(base string) {
+// removeDeadKeepers removes the directories of killed keepers.
+func removeDeadKeepers(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, "longterm-[0-9]*"))
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), "longterm-"))
@@ -125,7 +125,7 @@ func removeDead(base string) {
 }
 
 // belongsTo reports whether a keeper's directory can belong to the process that has its PID now. A process that started
-// after the last change in the directory is another.
+// after the last change in the directory is another one.
 func belongsTo(dir string, pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return false
@@ -145,9 +145,9 @@ func writeCgroup(dir, file, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// enter makes a cgroup for a child about to start. leave receives the result of the start and reports whether to retry
-// without a cgroup. Only limits are mandatory.
-func (g *cgroups) enter(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (leave func(error) (again bool), err error) {
+// prepareStart creates a cgroup for a child about to start. leave receives the result of the start and reports whether to
+// retry without a cgroup. Only limits are mandatory.
+func (g *cgroups) prepareStart(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (leave func(error) (again bool), err error) {
 	none := func(error) bool { return false }
 	if err := g.checkLimits(m); err != nil {
 		return none, err
@@ -158,11 +158,11 @@ func (g *cgroups) enter(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (lea
 	dir, err := g.newGroup(filepath.Join(g.dir, c.id))
 	var f *os.File
 	if err == nil {
-		f, err = g.prepare(dir, m)
+		f, err = g.openWithLimits(dir, m)
 	}
 	if err != nil {
 		_ = syscall.Rmdir(dir)
-		if limits(m) {
+		if hasLimits(m) {
 			return none, fmt.Errorf("%w: %w", errNoCgroup, err)
 		}
 		return none, nil
@@ -175,14 +175,14 @@ func (g *cgroups) enter(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (lea
 		}
 		c.cgroup, attr.UseCgroupFD = "", false
 		_ = syscall.Rmdir(dir)
-		return isCgroupError(err) && !limits(m)
+		return isCgroupError(err) && !hasLimits(m)
 	}, nil
 }
 
 // checkLimits returns an error for limits that cannot be set here.
 func (g *cgroups) checkLimits(m *wire.Spawn) error {
 	for name, asked := range map[string]uint64{"memory": m.Memory, "cpu": m.CPU, "pids": m.PIDs} {
-		if asked > 0 && !slices.Contains(g.limits, name) {
+		if asked > 0 && !slices.Contains(g.controllers, name) {
 			return fmt.Errorf("%w: %s cannot be limited", errNoCgroup, name)
 		}
 	}
@@ -202,7 +202,7 @@ func (g *cgroups) newGroup(path string) (dir string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	dir, err = recreate(path)
-	g.leftover = slices.DeleteFunc(g.leftover, func(d string) bool { return err == nil && d == dir }) // it is not to be removed
+	g.leftover = slices.DeleteFunc(g.leftover, func(d string) bool { return err == nil && d == dir }) // this group must not be removed
 	return dir, err
 }
 
@@ -227,8 +227,8 @@ func recreate(path string) (dir string, err error) {
 	return dir, err
 }
 
-// prepare sets the limits of a group and opens it for the start of a process.
-func (g *cgroups) prepare(dir string, m *wire.Spawn) (*os.File, error) {
+// openWithLimits sets the limits of a group and opens it for the start of a process.
+func (g *cgroups) openWithLimits(dir string, m *wire.Spawn) (*os.File, error) {
 	for _, l := range []struct {
 		file  string
 		asked uint64
@@ -260,8 +260,8 @@ func errnoOf(err error) syscall.Errno {
 	return errno
 }
 
-// leave removes a released session's cgroup, now or once it has no process.
-func (g *cgroups) leave(dir string) {
+// removeLater removes a released session's cgroup, now or once it has no process.
+func (g *cgroups) removeLater(dir string) {
 	if dir == "" {
 		return
 	}
@@ -283,14 +283,14 @@ func removeEmpty(dir string) {
 	_ = syscall.Rmdir(dir)
 }
 
-// close removes what can be removed at the keeper's end.
+// close removes the empty groups at the keeper's end.
 func (g *cgroups) close() {
 	if g.dir != "" {
 		removeEmpty(g.dir)
 	}
 }
 
-// signalCgroup signals all processes in a session's cgroup and reports whether it could. The kernel does a kill, so
+// signalCgroup signals all processes in a session's cgroup and reports whether it could. The kernel performs a kill, so
 // that no fork escapes it.
 func signalCgroup(dir string, sig syscall.Signal) (done bool, err error) {
 	if dir == "" {
@@ -306,7 +306,7 @@ func signalCgroup(dir string, sig syscall.Signal) (done bool, err error) {
 	}
 	for _, pid := range members {
 		if pid > 0 {
-			err = errors.Join(err, ignoreGone(syscall.Kill(pid, sig)))
+			err = errors.Join(err, ignoreNoProcess(syscall.Kill(pid, sig)))
 		}
 	}
 	return true, err

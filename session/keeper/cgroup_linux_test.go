@@ -16,18 +16,18 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// A directory that looks like a cgroup but cannot be killed is neither used nor left behind.
-func TestCgroupThatCannotBeKilled(t *testing.T) {
+// TestCgroup_WithoutKill_Unused checks that a directory like a cgroup without cgroup.kill is neither used nor left.
+func TestCgroup_WithoutKill_Unused(t *testing.T) {
 	base := t.TempDir()
 	var g cgroups
-	if err := g.make(base, os.Getpid()); err == nil || g.dir != "" {
+	if err := g.create(base, os.Getpid()); err == nil || g.dir != "" {
 		t.Errorf("%q, %v", g.dir, err)
 	}
 	if left, _ := os.ReadDir(base); len(left) > 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("leftover: %v", left)
 	}
-	if err := g.make(filepath.Join(base, "none"), 1); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("nowhere: %v", err)
+	if err := g.create(filepath.Join(base, "none"), 1); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a cgroup: %v", err)
 	}
 }
 
@@ -45,6 +45,7 @@ func fakeCgroup(t *testing.T, dir string, files ...string) string {
 	return dir
 }
 
+// fileText returns the content of a file.
 func fileText(t *testing.T, path ...string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(path...))
@@ -55,16 +56,16 @@ func fileText(t *testing.T, path ...string) string {
 }
 
 // FEATURES: R97
-func TestLimitsAreWritten(t *testing.T) {
+func TestCgroup_WritesLimits(t *testing.T) {
 	base := fakeCgroup(t, t.TempDir())
 	fakeCgroup(t, filepath.Join(base, "longterm-7"))
 	var g cgroups
-	if err := g.make(base, 7); err != nil || !slices.Equal(g.limits, controllers) {
-		t.Fatalf("%v, %v", g.limits, err)
+	if err := g.create(base, 7); err != nil || !slices.Equal(g.controllers, neededControllers) {
+		t.Fatalf("%v, %v", g.controllers, err)
 	}
 	dir := fakeCgroup(t, filepath.Join(g.dir, "s"), "memory.max", "cpu.max", "pids.max")
 	c, sys := &child{id: "s"}, &syscall.SysProcAttr{}
-	leave, err := g.enter(c, &wire.Spawn{Memory: 2 << 30, CPU: 1500, PIDs: 500}, sys)
+	leave, err := g.prepareStart(c, &wire.Spawn{Memory: 2 << 30, CPU: 1500, PIDs: 500}, sys)
 	if err != nil || !sys.UseCgroupFD || c.cgroup != dir {
 		t.Fatalf("%+v, %q, %v", sys, c.cgroup, err)
 	}
@@ -74,7 +75,7 @@ func TestLimitsAreWritten(t *testing.T) {
 		}
 	}
 	if leave(nil) {
-		t.Error("a child that was started is started again")
+		t.Error("retried after a successful start")
 	}
 	if done, err := signalCgroup(dir, syscall.SIGKILL); !done || err != nil || fileText(t, dir, "cgroup.kill") != "1" {
 		t.Errorf("kill: %t, %v", done, err)
@@ -82,7 +83,7 @@ func TestLimitsAreWritten(t *testing.T) {
 }
 
 // FEATURES: R97
-func TestRefusals(t *testing.T) {
+func TestCgroup_RejectsLimits(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		err   error
@@ -93,10 +94,10 @@ func TestRefusals(t *testing.T) {
 		{"the same, with limits", syscall.ENOSYS, wire.Spawn{PIDs: 1}, false},
 		{"no such program", syscall.ENOENT, wire.Spawn{}, false},
 	} {
-		g := cgroups{dir: t.TempDir(), limits: controllers}
+		g := cgroups{dir: t.TempDir(), controllers: neededControllers}
 		fakeCgroup(t, filepath.Join(g.dir, "s"), "pids.max")
 		ch, sys := &child{id: "s"}, &syscall.SysProcAttr{}
-		leave, err := g.enter(ch, &c.ask, sys)
+		leave, err := g.prepareStart(ch, &c.ask, sys)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,11 +105,11 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: again %t, %+v", c.name, again, sys)
 		}
 	}
-	g := cgroups{dir: t.TempDir(), limits: []string{"pids"}}
-	if _, err := g.enter(&child{id: "s"}, &wire.Spawn{Memory: 1}, &syscall.SysProcAttr{}); !errors.Is(err, errNoCgroup) {
-		t.Errorf("a limit without its controller: %v", err)
+	g := cgroups{dir: t.TempDir(), controllers: []string{"pids"}}
+	if _, err := g.prepareStart(&child{id: "s"}, &wire.Spawn{Memory: 1}, &syscall.SysProcAttr{}); !errors.Is(err, errNoCgroup) {
+		t.Errorf("limit without its controller: %v", err)
 	}
-	if _, err := g.enter(&child{id: "../s"}, &wire.Spawn{}, &syscall.SysProcAttr{}); err != nil {
+	if _, err := g.prepareStart(&child{id: "../s"}, &wire.Spawn{}, &syscall.SysProcAttr{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -126,8 +127,9 @@ func argvOf(text string) []int {
 	return pids
 }
 
-// On a system that delegates a cgroup, killing a session reaches processes that double-forked, left the terminal
-// session and dropped their environment. On others sessions start anyway, and limits are rejected by name.
+// TestCgroupOfThisSystem checks, on a system that delegates a cgroup, that killing a session reaches processes that
+// double-forked, left the terminal session and dropped their environment. On others sessions start anyway, and limits
+// are rejected by name.
 //
 // FEATURES: R14, R97
 func TestCgroupOfThisSystem(t *testing.T) {
@@ -141,7 +143,7 @@ func TestCgroupOfThisSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := adopt(t, l, "a")
-	var st streams
+	var st streamReader
 	st.take(t, l, n, s, 6)
 	t.Cleanup(func() {
 		for _, pid := range argvOf(marker) {
@@ -153,14 +155,14 @@ func TestCgroupOfThisSystem(t *testing.T) {
 		t.Errorf("with a limit: %v", err)
 	}
 	if s.Cgroup == "" {
-		t.Log("this system gives us no cgroup; limits are refused")
+		t.Log("no cgroup on this system; limits are rejected")
 		if err == nil {
 			t.Error("a limit was accepted")
 		}
 		return
 	}
 	if err == nil && fileText(t, adopt(t, l, "b").Cgroup, "pids.max") != "10\n" {
-		t.Error("the limit is not in force")
+		t.Error("the limit has no effect")
 	}
 	await(t, "the one that got away", func() bool { return len(argvOf(marker)) > 1 })
 	if err := l.Signal(ctx(t), "a", syscall.SIGKILL, wire.ScopeAll); err != nil {
@@ -179,11 +181,11 @@ func TestCgroupOfThisSystem(t *testing.T) {
 	})
 }
 
-// A restarted session gets a cgroup that was never killed, since kill affects later members too; and a new one while
-// the old one has members.
+// TestCgroup_AfterRestart checks that a restarted session gets a cgroup that was never killed, since a kill affects
+// later members too, and a new one while the old one has members.
 //
 // FEATURES: R97
-func TestCgroupOfARestart(t *testing.T) {
+func TestCgroup_AfterRestart(t *testing.T) {
 	socket, _ := start(t)
 	l, _ := dial(t, socket, wire.RoleDaemon)
 	m := onPipes("a", "echo ready; read x")
@@ -193,14 +195,14 @@ func TestCgroupOfARestart(t *testing.T) {
 	}
 	s := adopt(t, l, "a")
 	if s.Cgroup == "" {
-		t.Log("this system gives us no cgroup")
+		t.Log("no cgroup on this system")
 		return
 	}
 	g := cgroups{dir: filepath.Dir(s.Cgroup)}
 	begin := func(argv ...string) (*exec.Cmd, string) {
 		c, cmd := &child{id: "b"}, exec.Command(argv[0], argv[1:]...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
-		leave, err := g.enter(c, &wire.Spawn{}, cmd.SysProcAttr)
+		leave, err := g.prepareStart(c, &wire.Spawn{}, cmd.SysProcAttr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,21 +222,21 @@ func TestCgroupOfARestart(t *testing.T) {
 	}
 	stays, in := begin("sleep", "600")
 	if in != dir {
-		t.Errorf("its own is empty: %s", in)
+		t.Errorf("not reused though empty: %s", in)
 	}
 	second, in := begin("true")
 	if err := second.Wait(); err != nil || in == dir {
-		t.Errorf("beside who was left: %v in %s", err, in)
+		t.Errorf("with leftover members: %v in %s", err, in)
 	}
 	_ = stays.Process.Kill()
 	_ = stays.Wait()
 }
 
-// The next keeper removes a killed keeper's directory, even if another process has its number. A live keeper's
-// directory stays.
+// TestCgroup_RemovesDeadKeepers checks that the next keeper removes a killed keeper's directory, even if another process
+// has its PID. A live keeper's directory stays.
 //
 // FAULT: A27
-func TestDeadKeepersCgroupsAreRemoved(t *testing.T) {
+func TestCgroup_RemovesDeadKeepers(t *testing.T) {
 	base := t.TempDir()
 	other := exec.Command("sleep", "1000")
 	if err := other.Start(); err != nil {
@@ -247,7 +249,7 @@ func TestDeadKeepersCgroupsAreRemoved(t *testing.T) {
 	}
 	for pid, made := range map[int]time.Time{
 		os.Getpid():       time.Now(),
-		other.Process.Pid: time.Now().Add(-time.Hour), // before this process was there
+		other.Process.Pid: time.Now().Add(-time.Hour), // before this process started
 		dead.Process.Pid:  time.Now(),
 	} {
 		dir := filepath.Join(base, "longterm-"+strconv.Itoa(pid))
@@ -258,9 +260,9 @@ func TestDeadKeepersCgroupsAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removeDead(base)
+	removeDeadKeepers(base)
 	left, err := os.ReadDir(base)
 	if err != nil || len(left) != 1 || left[0].Name() != "longterm-"+strconv.Itoa(os.Getpid()) {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("leftover: %v, %v", left, err)
 	}
 }

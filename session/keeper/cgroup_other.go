@@ -11,21 +11,23 @@ import (
 
 // cgroups does nothing: only Linux has cgroups.
 type cgroups struct {
-	dir    string // our directory, longterm-PID; empty: none
-	limits []string
+	dir         string   // our directory, longterm-PID; empty: none
+	controllers []string // none
 }
 
-func (*cgroups) find(*slog.Logger) {}
-func (*cgroups) leave(string)      {}
-func (*cgroups) close()            {}
+func (*cgroups) setUp(*slog.Logger) {}
+func (*cgroups) removeLater(string) {}
+func (*cgroups) close()             {}
 
-func (*cgroups) enter(_ *child, m *wire.Spawn, _ *syscall.SysProcAttr) (leave func(error) (again bool), err error) {
-	if limits(m) {
+// prepareStart rejects limits, which need cgroups.
+func (*cgroups) prepareStart(_ *child, m *wire.Spawn, _ *syscall.SysProcAttr) (leave func(error) (again bool), err error) {
+	if hasLimits(m) {
 		err = errNoCgroup
 	}
 	return func(error) bool { return false }, err
 }
 
+// signalCgroup reports that there is no cgroup.
 func signalCgroup(string, syscall.Signal) (done bool, err error) { return false, nil }
 
 // CgroupsOf returns nil: this system has no cgroups.

@@ -22,29 +22,29 @@ type child struct {
 	pid        int
 	started    time.Time
 	cols, rows uint16
-	pipe       bool
+	onPipes    bool   // standard streams are pipes
 	cgroup     string // separate cgroup directory; empty: none
 
-	ring     *ring.Ring
-	ringFile *os.File
-	outs     []*stream
-	moving   sync.Mutex    // held by the stream that writes to the ring
-	trimmed  atomic.Uint64 // head when the ring was last trimmed
-	seen     uint64        // head at the last check for idle streams; only Run's goroutine uses it
-	order    order         // which of two streams was written to first
+	ring      *ring.Ring
+	ringFile  *os.File
+	outputs   []*stream     // sources of output
+	ringMu    sync.Mutex    // held by the stream that writes to the ring
+	trimmedAt atomic.Uint64 // head when the ring was last trimmed
+	seenHead  uint64        // head at the last check for idle streams; only Run's goroutine uses it
+	order     pipeOrder     // which of two streams was written to first
 
-	pumping atomic.Int32  // number of goroutines that read streams
-	done    chan struct{} // closed when the last of them has ended
+	activePumps atomic.Int32  // number of goroutines that read streams
+	pumpsDone   chan struct{} // closed when the last of them has ended
 
 	reaped atomic.Bool // the process has exited; exit is set
 	// Guarded by Keeper.mu:
-	exit     *wire.Exited // what the reaper found
-	reported bool         // exit.Head is set: everything it printed is in the ring
-	closed   bool         // no more output is possible
-	input    *os.File     // write end of standard input; nil: none, or closed
-	bound    bool         // wire.Bound
+	exit         *wire.Exited // exit status found by the reaper
+	exitReported bool         // exit.Head is set: everything it printed is in the ring
+	outputClosed bool         // no more output is possible
+	input        *os.File     // write end of standard input; nil: none, or closed
+	bound        bool         // the session is restricted (wire.Bound)
 
-	shim int // our end of the socket to a shim until its program was executed; -1: none
+	shimSocket int // our end of the socket to a shim until its program was executed; -1: none
 }
 
 // spawn starts the requested program and registers it.
@@ -71,9 +71,9 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 		r.Separate()
 	}
 	c := &child{
-		id: m.ID, ring: r, ringFile: rf, pipe: m.Pipe,
+		id: m.ID, ring: r, ringFile: rf, onPipes: m.Pipe,
 		cols: uint16(m.Cols), rows: uint16(m.Rows), bound: m.Bound,
-		done: make(chan struct{}), shim: -1,
+		pumpsDone: make(chan struct{}), shimSocket: -1,
 	}
 	if err := k.startProcess(c, m); err != nil {
 		return nil, errors.Join(err, r.Close(), rf.Close())
@@ -84,17 +84,17 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 
 // pumpAll starts a goroutine for each stream that is open.
 func (k *Keeper) pumpAll(c *child) {
-	for _, o := range c.outs {
+	for _, o := range c.outputs {
 		if !o.closed {
-			c.pumping.Add(1)
+			c.activePumps.Add(1)
 		}
 	}
-	if c.pumping.Load() == 0 {
-		c.closed = true
-		close(c.done)
+	if c.activePumps.Load() == 0 {
+		c.outputClosed = true
+		close(c.pumpsDone)
 		return
 	}
-	for _, o := range c.outs {
+	for _, o := range c.outputs {
 		if !o.closed {
 			go k.pump(c, o)
 		}
@@ -103,8 +103,8 @@ func (k *Keeper) pumpAll(c *child) {
 
 // wakeAll wakes all streams that wait for room.
 func (c *child) wakeAll() {
-	for _, o := range c.outs {
-		wake(o.resume)
+	for _, o := range c.outputs {
+		setSignal(o.resume)
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *child) wakeAll() {
 // that is not registered yet.
 func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	var files *stdio
-	if c.pipe {
+	if c.onPipes {
 		files, err = openPipes(m)
 	} else {
 		files, err = k.openTerminal(c.cols, c.rows)
@@ -120,8 +120,8 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	if err != nil {
 		return err
 	}
-	if outOfDescriptors(files.outs[len(files.outs)-1].file) {
-		files.abandon()
+	if isNearDescriptorLimit(files.outputs[len(files.outputs)-1].file) {
+		files.closeAll()
 		return fmt.Errorf("start a session: %w", syscall.EMFILE)
 	}
 	attr := &syscall.ProcAttr{
@@ -134,46 +134,46 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	}
 	if m.Shim {
 		var theirs int
-		if c.shim, theirs, err = shimSocket(); err != nil {
-			files.abandon()
+		if c.shimSocket, theirs, err = shimSocket(); err != nil {
+			files.closeAll()
 			return err
 		}
 		defer func() {
 			_ = syscall.Close(theirs)
 			if err != nil {
-				_ = syscall.Close(c.shim)
+				_ = syscall.Close(c.shimSocket)
 			}
 		}()
 		attr.Files = append(attr.Files, uintptr(theirs)) // wire.ShimFD
 	}
-	if !c.pipe {
-		attr.Sys.Setctty = true // of descriptor 0 in the child
+	if !c.onPipes {
+		attr.Sys.Setctty = true // descriptor 0 in the child becomes the controlling terminal
 	}
-	leave, err := k.cgroups.enter(c, m, attr.Sys)
+	leave, err := k.cgroups.prepareStart(c, m, attr.Sys)
 	if err != nil {
-		files.abandon()
+		files.closeAll()
 		return err
 	}
-	c.order = newOrder(files.outs) // before the child can write
+	c.order = newPipeOrder(files.outputs) // before the child can write
 	k.spawning.Lock()
 	defer k.spawning.Unlock()
-	if m.Umask > 0 { // the whole process's, for a moment: it makes no files that depend on it
+	if m.Umask > 0 { // the umask of the whole process for a moment; meanwhile it creates no files that depend on it
 		defer syscall.Umask(syscall.Umask(int(m.Umask-1) & 0o777))
 	}
-	started := time.Now() // before anything the child starts: identifies leftover processes
+	started := time.Now() // before any process of the child starts: identifies leftover processes
 	pid, err := syscall.ForkExec(m.Path, m.Argv, attr)
 	if leave(err) {
 		k.log.Warn("not started in a cgroup", "session", c.id, "err", err)
 		pid, err = syscall.ForkExec(m.Path, m.Argv, attr)
 	}
 	if err != nil {
-		files.abandon()
+		files.closeAll()
 		c.order.close()
 		return err
 	}
-	files.started()
-	c.pid, c.outs, c.input, c.started = pid, files.outs, files.input, started
-	exposeToOOM(pid)
+	files.closeChildEnds()
+	c.pid, c.outputs, c.input, c.started = pid, files.outputs, files.input, started
+	raiseOOMScore(pid)
 	k.mu.Lock()
 	k.children[c.id] = c
 	k.mu.Unlock()
@@ -183,14 +183,13 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 // spareDescriptors are reserved for connections, and for passing sessions to adopters.
 const spareDescriptors = 16
 
-// outOfDescriptors reports whether f, just opened, came near the limit: descriptors are
-// given out from the lowest.
-func outOfDescriptors(f *os.File) bool {
+// isNearDescriptorLimit reports whether f, just opened, came near the limit: descriptors are assigned from the lowest.
+func isNearDescriptorLimit(f *os.File) bool {
 	left, err := sys.DescriptorsLeft(f)
 	return err == nil && left <= spareDescriptors
 }
 
-// release hangs up the terminal and forgets the session. The returned channel is closed once nothing of it is left.
+// release hangs up the terminal and forgets the session. The returned channel is closed once all of it is freed.
 func (k *Keeper) release(c *child) (left chan struct{}) {
 	left = make(chan struct{})
 	k.mu.Lock()
@@ -202,15 +201,15 @@ func (k *Keeper) release(c *child) (left chan struct{}) {
 	delete(k.children, c.id)
 	c.closeInput()
 	k.mu.Unlock()
-	for _, o := range c.outs {
-		k.resting.wake(o, true)
+	for _, o := range c.outputs {
+		k.parker.unpark(o, true)
 		_ = o.file.Close() // wakes the pumping goroutine if it waits for output,
 	}
 	c.wakeAll() // or for room
 	go func() {
 		defer close(left)
-		<-c.done
-		k.cgroups.leave(c.cgroup)
+		<-c.pumpsDone
+		k.cgroups.removeLater(c.cgroup)
 		if err := errors.Join(c.ring.Close(), c.ringFile.Close()); err != nil {
 			k.log.Error("release", "session", c.id, "err", err)
 		}
@@ -219,15 +218,15 @@ func (k *Keeper) release(c *child) (left chan struct{}) {
 	return left
 }
 
-// signal sends sig to a part of the session. The process itself and its group are
-// only signalled while it is not reaped: its pid cannot have been reused then.
+// signal sends sig to a part of the session. The process itself and its group are only signaled while it is not reaped:
+// its pid cannot have been reused until then.
 func (k *Keeper) signal(c *child, sig syscall.Signal, scope string) error {
-	if scope == wire.ScopeForeground && !c.pipe {
-		pgid, err := foreground(c.outs[0].file)
+	if scope == wire.ScopeForeground && !c.onPipes {
+		pgid, err := foreground(c.outputs[0].file)
 		if err != nil {
 			return err
 		}
-		return ignoreGone(syscall.Kill(-pgid, sig))
+		return ignoreNoProcess(syscall.Kill(-pgid, sig))
 	}
 	k.spawning.Lock() // excludes the reaper
 	defer k.spawning.Unlock()
@@ -240,14 +239,14 @@ func (k *Keeper) signal(c *child, sig syscall.Signal, scope string) error {
 	case c.reaped.Load():
 		return nil
 	case scope == wire.ScopeChild:
-		return ignoreGone(syscall.Kill(c.pid, sig))
+		return ignoreNoProcess(syscall.Kill(c.pid, sig))
 	default:
-		return ignoreGone(syscall.Kill(-c.pid, sig))
+		return ignoreNoProcess(syscall.Kill(-c.pid, sig))
 	}
 }
 
-// ignoreGone ignores the error of a process that has exited.
-func ignoreGone(err error) error {
+// ignoreNoProcess ignores the error of a process that has exited.
+func ignoreNoProcess(err error) error {
 	if errors.Is(err, syscall.ESRCH) {
 		return nil
 	}
@@ -257,8 +256,8 @@ func ignoreGone(err error) error {
 // files returns the files that an adopter needs: the ring and the open input end, if any. Called with Keeper.mu held.
 func (c *child) files() []*os.File {
 	switch {
-	case !c.pipe && c.outs[0].file != nil:
-		return []*os.File{c.ringFile, c.outs[0].file}
+	case !c.onPipes && c.outputs[0].file != nil:
+		return []*os.File{c.ringFile, c.outputs[0].file}
 	case c.input != nil:
 		return []*os.File{c.ringFile, c.input}
 	}

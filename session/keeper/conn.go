@@ -13,24 +13,25 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// conn is one peer. It writes what the socket accepts at once; a goroutine writes the queued rest, so that a peer that
-// does not read blocks only itself. The queue is bounded by the peer's requests plus one notice per session.
+// conn is the connection of one peer. It writes what the socket accepts at once. A goroutine writes the queued rest, so
+// that a peer which does not read blocks only itself. The queue is bounded by the peer's requests plus one notice per
+// session.
 type conn struct {
 	*wire.Conn
 	role string
 	uid  int
-	pid  int64 // from the kernel if possible, else from the peer's Hello
+	pid  int64 // from the kernel if possible, otherwise from the peer's Hello
 
-	mu      sync.Mutex
-	queue   []outgoing
-	writing bool // a goroutine writes the queue
-	ended   bool // nothing more is written
-	wake    chan struct{}
-	gone    chan struct{} // closed when reading has ended
+	mu         sync.Mutex
+	queue      []queuedMessage
+	writing    bool          // a goroutine writes the queue
+	writeEnded bool          // nothing more is written
+	wake       chan struct{} // wakes the writer
+	readEnded  chan struct{} // closed when reading has ended
 }
 
-// outgoing is a queued message.
-type outgoing struct {
+// queuedMessage is an encoded message in the queue.
+type queuedMessage struct {
 	frame []byte
 	fds   wire.Descriptors
 }
@@ -44,7 +45,7 @@ const (
 
 // newConn returns the connection of a peer.
 func newConn(f *os.File, uid, pid int) *conn {
-	return &conn{Conn: wire.NewConn(f), uid: uid, pid: int64(pid), wake: make(chan struct{}, 1), gone: make(chan struct{})}
+	return &conn{Conn: wire.NewConn(f), uid: uid, pid: int64(pid), wake: make(chan struct{}, 1), readEnded: make(chan struct{})}
 }
 
 // send queues a message.
@@ -65,7 +66,7 @@ func (c *conn) sendFiles(m wire.Message, files ...*os.File) error {
 func (c *conn) enqueue(m wire.Message, fds wire.Descriptors) {
 	frame := wire.AppendFrame(nil, m, len(fds))
 	c.mu.Lock()
-	ended := c.ended
+	ended := c.writeEnded
 	if !ended && !c.writing && len(c.queue) == 0 && len(fds) == 0 {
 		if frame = frame[c.TryWrite(frame):]; len(frame) == 0 {
 			c.mu.Unlock()
@@ -73,26 +74,27 @@ func (c *conn) enqueue(m wire.Message, fds wire.Descriptors) {
 		}
 	}
 	if !ended {
-		c.queue = append(c.queue, outgoing{frame, fds})
+		c.queue = append(c.queue, queuedMessage{frame, fds})
 	}
 	c.mu.Unlock()
 	if ended {
 		fds.Close()
 	}
-	wake(c.wake)
+	setSignal(c.wake)
 }
 
-// write ends when a write fails, or after the reader has ended and all messages are written.
-func (c *conn) write() {
+// writeQueue is the goroutine that writes the queue. It ends when a write fails, or after the reader has ended and all
+// messages are written.
+func (c *conn) writeQueue() {
 	defer c.Close() // ends the reader as well
 	defer c.discard()
 	for last := false; !last; {
 		select {
 		case <-c.wake:
-		case <-c.gone:
+		case <-c.readEnded:
 			last = true
 		}
-		for queue := c.take(); len(queue) > 0; queue = c.take() {
+		for queue := c.takeQueue(); len(queue) > 0; queue = c.takeQueue() {
 			for i, o := range queue {
 				err := c.WriteDescriptors(o.frame, o.fds)
 				o.fds.Close()
@@ -105,8 +107,8 @@ func (c *conn) write() {
 	}
 }
 
-// take returns the queue and empties it. Until a take finds it empty, new messages are queued behind it.
-func (c *conn) take() []outgoing {
+// takeQueue returns the queue and empties it. Until a call finds it empty, new messages are queued behind it.
+func (c *conn) takeQueue() []queuedMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	queue := c.queue
@@ -119,13 +121,13 @@ func (c *conn) take() []outgoing {
 func (c *conn) discard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = true
+	c.writeEnded = true
 	closeAll(c.queue)
 	c.queue = nil
 }
 
 // closeAll closes the descriptors of queued messages.
-func closeAll(queue []outgoing) {
+func closeAll(queue []queuedMessage) {
 	for _, o := range queue {
 		o.fds.Close()
 	}
@@ -134,10 +136,10 @@ func closeAll(queue []outgoing) {
 // serve is a connection's goroutine.
 func (k *Keeper) serve(c *conn) {
 	var writer sync.WaitGroup
-	writer.Go(c.write)
+	writer.Go(c.writeQueue)
 	defer func() {
 		_ = c.File().SetWriteDeadline(time.Now().Add(flushTime))
-		close(c.gone)
+		close(c.readEnded)
 		writer.Wait() // it closes the connection
 	}()
 	if err := k.greet(c); err != nil {
@@ -147,7 +149,7 @@ func (k *Keeper) serve(c *conn) {
 	defer k.onDisconnect(c)
 	for {
 		f, files, err := c.Read()
-		k.pace.NoteActivity()
+		k.poller.NoteActivity()
 		if err != nil && !errors.Is(err, wire.ErrDescriptors) { // an upgrade finds none missing
 			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 				k.log.Warn("connection", "role", c.role, "pid", c.pid, "err", err)
@@ -190,11 +192,11 @@ func (k *Keeper) greet(c *conn) error {
 	no := k.checkCaller(c)
 	c.send(&wire.Hello{
 		Version: wire.Version, MinVersion: wire.Version, Build: k.cfg.Build,
-		PID: int64(os.Getpid()), Key: k.cfg.Key, Reach: true, Refused: no.why,
+		PID: int64(os.Getpid()), Key: k.cfg.Key, HandlesSignalCalls: true, Refused: no.reason,
 	})
-	if no.why != "" {
-		k.noteRefused(c, hello.Role, no)
-		return fmt.Errorf("caller refused: role %q, pid %d, session %q: %s", hello.Role, c.pid, no.session, no.why)
+	if no.reason != "" {
+		k.noteRejected(c, hello.Role, no)
+		return fmt.Errorf("caller refused: role %q, pid %d, session %q: %s", hello.Role, c.pid, no.session, no.reason)
 	}
 	if hello.MinVersion > wire.Version || hello.Version < wire.Version {
 		return fmt.Errorf("peer %q speaks protocol %d to %d, this keeper %d",
@@ -228,9 +230,9 @@ func (k *Keeper) notify(m wire.Message) {
 	k.notifyLocked(m)
 }
 
-// notifyLocked is notify. The caller holds mu.
+// notifyLocked works like notify. The caller holds mu.
 func (k *Keeper) notifyLocked(m wire.Message) {
-	if c := k.super.conn; c != nil {
+	if c := k.supervisor.conn; c != nil {
 		c.send(m)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // fakeDaemon is the argv[0] with which this test binary acts as a daemon; argv[1] selects its behaviour.
 const fakeDaemon = "fake-daemon"
 
-// supervised is the environment of a keeper that keeps such a daemon.
+// supervised returns the environment of a keeper that runs such a daemon.
 func supervised(behaviour string) string {
 	return keeperEnv + "_DAEMON=" + fakeDaemon + " " + behaviour
 }
@@ -32,7 +32,7 @@ func fakeDaemonMain(socket, behaviour string) int {
 		return 9
 	}
 	if behaviour == "finds-no-room" {
-		return launch.NoRoomStatus
+		return launch.DiskFullStatus
 	}
 	l, err := link.Dial(socket, wire.RoleDaemon, "fake", nil)
 	if err != nil {
@@ -54,7 +54,7 @@ func fakeDaemonMain(socket, behaviour string) int {
 	return 0
 }
 
-// status queries a keeper until its answer fits.
+// status queries a keeper until its answer satisfies fits.
 func status(t *testing.T, l *link.Link, what string, fits func(*wire.StatusReply) bool) *wire.StatusReply {
 	t.Helper()
 	var s *wire.StatusReply
@@ -68,11 +68,11 @@ func status(t *testing.T, l *link.Link, what string, fits func(*wire.StatusReply
 	return s
 }
 
-// The keeper starts the daemon, and answers requests for it once it is ready. A killed daemon is replaced without
-// effect on the sessions.
+// TestDaemon_ReplacedWhenKilled checks that the keeper starts the daemon, and answers requests for it once it is ready. A
+// killed daemon is replaced without effect on the sessions.
 //
 // FEATURES: R90
-func TestDaemonIsReplaced(t *testing.T) {
+func TestDaemon_ReplacedWhenKilled(t *testing.T) {
 	socket, _ := start(t, supervised("serves"))
 	l, _ := dial(t, socket, wire.RoleTool)
 	if err := l.StartDaemon(ctx(t)); err != nil {
@@ -106,15 +106,15 @@ func TestDaemonIsReplaced(t *testing.T) {
 	}
 }
 
-// The keeper stops restarting a daemon that crashes at once. Waiting clients get the error, and a new request tries
-// again. Sessions stay usable.
+// TestDaemon_CrashLoop checks that the keeper stops restarting a daemon that crashes at once. Waiting clients get the
+// error, and a new request tries again. Sessions stay usable.
 //
 // FEATURES: R93
-func TestDaemonThatCrashes(t *testing.T) {
+func TestDaemon_CrashLoop(t *testing.T) {
 	for _, behaviour := range []string{"crashes", "crashes-when-ready"} {
 		t.Run(behaviour, func(t *testing.T) {
 			if !tier.IsFull() {
-				t.Skip("its pauses take two seconds")
+				t.Skip("the pauses take two seconds")
 			}
 			socket, _ := start(t, supervised(behaviour))
 			l, _ := dial(t, socket, wire.RoleTool)
@@ -127,13 +127,13 @@ func TestDaemonThatCrashes(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
-			// The keeper tries more often if one crashed earlier or lived for long on a busy machine.
-			// TestPausesBetweenDaemons checks the number.
+			// The keeper tries more often if one crashed earlier or lived for long on a busy machine. TestSupervisor_Delays
+			// checks the number.
 			s := status(t, l, "the end of tries", func(s *wire.StatusReply) bool { return s.Restarts >= maxCrashes-1 && s.DaemonPID == 0 })
 			if !strings.Contains(s.LastError, "exit status") {
 				t.Errorf("%+v", s)
 			}
-			_ = l.StartDaemon(ctx(t)) // ready once, or given up again
+			_ = l.StartDaemon(ctx(t)) // ready once, or crashed too often again
 			tried := s.Restarts
 			s = status(t, l, "another try", func(s *wire.StatusReply) bool { return s.Restarts > tried })
 			if s.Sessions != 1 {
@@ -143,14 +143,14 @@ func TestDaemonThatCrashes(t *testing.T) {
 	}
 }
 
-// A daemon that reports a full disk is not restarted by itself: waiting clients get the error, and a new request tries
-// again.
+// TestDaemon_FullDisk checks that a daemon which reports a full disk is not restarted by itself: waiting clients get the
+// error, and a new request tries again.
 //
 // FEATURES: R93
-func TestDaemonThatFindsNoRoom(t *testing.T) {
+func TestDaemon_FullDisk(t *testing.T) {
 	socket, _ := start(t, supervised("finds-no-room"))
 	l, _ := dial(t, socket, wire.RoleTool)
-	if _, err := l.Spawn(ctx(t), sh("a", "read x")); err != nil { // so that the keeper stays
+	if _, err := l.Spawn(ctx(t), sh("a", "read x")); err != nil { // keeps the keeper running
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -163,26 +163,26 @@ func TestDaemonThatFindsNoRoom(t *testing.T) {
 	}
 }
 
-// A daemon that leaves for good is not replaced; one that announces its return is. A keeper that never had a daemon
-// starts none.
-func TestDaemonThatLeaves(t *testing.T) {
+// TestDaemon_Leaves checks that a daemon which leaves for good is not replaced, and that one which announces its return
+// is. A keeper that never had a daemon starts none.
+func TestDaemon_Leaves(t *testing.T) {
 	socket, _ := start(t, supervised("serves"))
 	tool, _ := dial(t, socket, wire.RoleTool)
-	if _, err := tool.Spawn(ctx(t), sh("a", "read x")); err != nil { // so that the keeper stays
+	if _, err := tool.Spawn(ctx(t), sh("a", "read x")); err != nil { // keeps the keeper running
 		t.Fatal(err)
 	}
-	if err := tool.StartDaemon(ctx(t)); err != nil { // it has connected
+	if err := tool.StartDaemon(ctx(t)); err != nil { // the daemon has connected
 		t.Fatal(err)
 	}
 	own := status(t, tool, "a daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 })
-	// We take its place: the newest is the true one.
+	// The test acts as the daemon: the newest connection counts.
 	l, _ := dial(t, socket, wire.RoleDaemon)
 	status(t, tool, "us", func(s *wire.StatusReply) bool { return s.DaemonPID == int64(os.Getpid()) })
 	if err := l.Ready("s"); err != nil {
 		t.Fatal(err)
 	}
 	if err := tool.StartDaemon(ctx(t)); err != nil {
-		t.Errorf("with one that is ready: %v", err)
+		t.Errorf("with a ready daemon: %v", err)
 	}
 	if err := l.Leave(false); err != nil {
 		t.Fatal(err)
@@ -205,12 +205,12 @@ func TestDaemonThatLeaves(t *testing.T) {
 	plain, _ := start(t)
 	none, _ := dial(t, plain, wire.RoleTool)
 	if err := none.StartDaemon(ctx(t)); err == nil || !strings.Contains(err.Error(), "starts no daemon") {
-		t.Errorf("a keeper without one: %v", err)
+		t.Errorf("a keeper without a daemon: %v", err)
 	}
 }
 
-// Clients that wait for a daemon get an answer when the keeper shuts down.
-func TestWaitingForADaemonAtTheEnd(t *testing.T) {
+// TestStartDaemon_AnsweredAtShutdown checks that clients which wait for a daemon get an answer at a shutdown.
+func TestStartDaemon_AnsweredAtShutdown(t *testing.T) {
 	socket, _ := start(t, supervised("never-ready"))
 	l, _ := dial(t, socket, wire.RoleTool)
 	waiting := make(chan error, 1)
@@ -221,15 +221,15 @@ func TestWaitingForADaemonAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := receive(t, waiting, "answer"); err == nil {
-		t.Error("told that it is ready")
+		t.Error("reported as ready")
 	}
 }
 
-// A removed socket or lock is created again, and clients find the sessions through it. A lock in the state directory
-// names the keeper.
+// TestSocket_Recreated checks that a removed socket or lock is created again, and that clients find the sessions through
+// it. A lock in the state directory names the keeper.
 //
 // FEATURES: R93
-func TestRemovedSocketIsMadeAgain(t *testing.T) {
+func TestSocket_Recreated(t *testing.T) {
 	state := t.TempDir()
 	socket, pid := start(t, keeperEnv+"_STATE="+state)
 	l, _ := dial(t, socket, wire.RoleDaemon)
@@ -238,7 +238,7 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 	}
 	held := filepath.Join(state, "state.lock")
 	if b, err := os.ReadFile(held); err != nil || string(b) != socket {
-		t.Errorf("the lock says %q, %v", b, err)
+		t.Errorf("lock content %q, %v", b, err)
 	}
 	lock := strings.TrimSuffix(socket, "sock") + "lock"
 	for _, name := range []string{socket, lock, held, state} {
@@ -265,11 +265,11 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if st, err := os.Stat(socket); err != nil || st.Mode().Perm() != 0o600 {
-		t.Errorf("the socket is %v, %v", st.Mode(), err)
+		t.Errorf("socket %v, %v", st.Mode(), err)
 	}
 }
 
-// A signal that ends a keeper also removes its socket.
+// TestKeeperSignal_RemovesSocket checks that a signal which ends a keeper also removes its socket.
 func TestKeeperSignal_RemovesSocket(t *testing.T) {
 	socket, pid := start(t)
 	l, _ := dial(t, socket, wire.RoleTool)
@@ -289,8 +289,8 @@ func TestKeeperSignal_RemovesSocket(t *testing.T) {
 	})
 }
 
-// A keeper ends on request only when it has no sessions and no peers.
-func TestIdleKeeperEnds(t *testing.T) {
+// TestKeeper_EndsWhenUnused checks that a keeper ends on request only without sessions and peers.
+func TestKeeper_EndsWhenUnused(t *testing.T) {
 	long, now := time.Now().Add(-time.Hour), time.Now()
 	for name, c := range map[string]struct {
 		k    *Keeper
@@ -300,12 +300,12 @@ func TestIdleKeeperEnds(t *testing.T) {
 		"just started":          {&Keeper{started: now}, false},
 		"a session":             {&Keeper{started: long, children: map[string]*child{"a": {}}}, false},
 		"a peer":                {&Keeper{started: long, conns: map[*conn]struct{}{{}: {}}}, false},
-		"a daemon is wanted":    {&Keeper{started: long, super: supervisor{wanted: true}}, false},
-		"a daemon has to leave": {&Keeper{started: long, super: supervisor{pid: 5}}, false},
+		"a daemon is wanted":    {&Keeper{started: long, supervisor: supervisor{isWanted: true}}, false},
+		"a daemon has to leave": {&Keeper{started: long, supervisor: supervisor{pid: 5}}, false},
 	} {
 		c.k.stop = make(chan error, 1)
 		c.k.endIfIdle()
-		c.k.endIfIdle() // asking twice does not block
+		c.k.endIfIdle() // a second request does not block
 		if (len(c.k.stop) == 1) != c.ends {
 			t.Errorf("%s: ends %t", name, len(c.k.stop) == 1)
 		}
@@ -319,7 +319,7 @@ func await(t *testing.T, what string, f func() bool) {
 	for !f() {
 		select {
 		case <-deadline:
-			t.Fatal("never: ", what)
+			t.Fatal("timeout: ", what)
 		case <-time.After(2 * time.Millisecond):
 		}
 	}

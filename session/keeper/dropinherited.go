@@ -15,11 +15,11 @@ import (
 // it drops accidental inheritance: open files (a script's lock would be held forever), a umask, a priority, limits on
 // files and CPU time. It catches ignored signals, see caught; launch.Keeper unblocks blocked ones.
 
-// neutralUmask is the umask of sessions whose caller sends none.
-const neutralUmask = 0o022
+// defaultUmask is the umask of sessions whose caller sends none.
+const defaultUmask = 0o022
 
-// caughtSignals are the signals that a keeper ignores by catching them: a child gets the default for a caught signal,
-// and for one that was ignored before us too. The Go runtime catches all others.
+// caughtSignals are the signals that a keeper ignores by catching them. A child gets the default for a caught signal, and
+// for one that was ignored before us too. The Go runtime catches all others.
 var caughtSignals = []os.Signal{
 	syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE,
 	syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCONT,
@@ -27,14 +27,14 @@ var caughtSignals = []os.Signal{
 
 // dropInheritedState resets umask, priority, signals and files inherited from the starter.
 func (k *Keeper) dropInheritedState() {
-	syscall.Umask(neutralUmask)
+	syscall.Umask(defaultUmask)
 	if err := os.Chdir("/"); err != nil {
 		k.log.Warn("leave the directory we were started in", "err", err)
 	}
 	if k.cfg.Handoff == nil {
 		k.closeInherited()
 	}
-	if err := neutralPriority(); err != nil {
+	if err := resetPriority(); err != nil {
 		k.log.Warn("sessions keep the priority of the keeper's starter", "err", err)
 	}
 	for name, which := range map[string]int{"files": unix.RLIMIT_FSIZE, "CPU time": unix.RLIMIT_CPU} {
@@ -44,8 +44,8 @@ func (k *Keeper) dropInheritedState() {
 	}
 }
 
-// closeInherited closes the files that came with us and are not for us. Ours are marked to be
-// closed on execution, by the Go runtime too, so those that survived ours are not.
+// closeInherited closes inherited files that are not for us. Ours are marked to be closed on execution, also by the Go
+// runtime, so files without that mark are not ours.
 func (k *Keeper) closeInherited() {
 	own := map[int]bool{}
 	if k.cfg.Ready != nil {

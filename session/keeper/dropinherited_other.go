@@ -2,4 +2,5 @@
 
 package keeper
 
-func neutralPriority() error { return nil }
+// resetPriority does nothing on this system.
+func resetPriority() error { return nil }

@@ -10,15 +10,15 @@ import (
 // epollParker holds the streams that have been idle for a while. They have no goroutine, whose stack would be most of
 // their memory: one goroutine waits for all of them and restarts theirs.
 type epollParker struct {
-	mu      sync.Mutex
-	file    *os.File // an epoll instance; nil before first use
-	streams map[int32]parkedStream
-	last    int32
+	mu         sync.Mutex
+	file       *os.File // an epoll instance; nil before first use
+	streams    map[int32]parkedStream
+	lastNumber int32 // newest number of a parked stream
 }
 
 // parkedStream is a parked stream and the function that restarts its goroutine.
 type parkedStream struct {
-	o      *stream
+	stream *stream
 	resume func()
 }
 
@@ -30,7 +30,7 @@ func (r *epollParker) park(o *stream, on func()) bool {
 	if o.neverPark || r.openLocked() != nil {
 		return false
 	}
-	o.parkNumber = r.freeLocked()
+	o.parkNumber = r.freeNumberLocked()
 	r.streams[o.parkNumber] = parkedStream{o, on}
 	if r.controlLocked(o, unix.EPOLL_CTL_ADD) == nil {
 		return true
@@ -40,31 +40,31 @@ func (r *epollParker) park(o *stream, on func()) bool {
 	return false
 }
 
-// freeLocked returns an unused stream number; numbers wrap around after very many parks.
-func (r *epollParker) freeLocked() int32 {
+// freeNumberLocked returns an unused stream number; numbers wrap around after very many parks.
+func (r *epollParker) freeNumberLocked() int32 {
 	for {
-		r.last++
-		if _, taken := r.streams[r.last]; !taken && r.last != 0 {
-			return r.last
+		r.lastNumber++
+		if _, taken := r.streams[r.lastNumber]; !taken && r.lastNumber != 0 {
+			return r.lastNumber
 		}
 	}
 }
 
-// wake restarts a stream's goroutine. forever: the stream never parks again.
-func (r *epollParker) wake(o *stream, forever bool) {
+// unpark restarts a stream's goroutine. forever: the stream never parks again.
+func (r *epollParker) unpark(o *stream, forever bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o.neverPark = o.neverPark || forever
-	r.wakeLocked(o)
+	r.unparkLocked(o)
 }
 
-// wakeLocked restarts a stream's goroutine. The caller holds mu.
-func (r *epollParker) wakeLocked(o *stream) {
+// unparkLocked restarts a stream's goroutine. The caller holds mu.
+func (r *epollParker) unparkLocked(o *stream) {
 	s, ok := r.streams[o.parkNumber]
 	if !ok || o.parkNumber == 0 {
 		return
 	}
-	// The daemon has the terminal, too: what is closed here stays in the instance if it is not taken out.
+	// The daemon has the terminal too: a descriptor closed here stays in the instance unless it is removed.
 	_ = r.controlLocked(o, unix.EPOLL_CTL_DEL)
 	delete(r.streams, o.parkNumber)
 	o.parkNumber = 0
@@ -131,7 +131,7 @@ func (r *epollParker) wait(f *os.File) {
 		r.mu.Lock()
 		for _, e := range events[:n] {
 			if s, ok := r.streams[e.Fd]; ok {
-				r.wakeLocked(s.o)
+				r.unparkLocked(s.stream)
 			}
 		}
 		r.mu.Unlock()

@@ -26,37 +26,38 @@ const (
 // the executions, and the answers back. Its file must stay open as long as a process has the filter: without it none
 // could execute anything (ENOSYS).
 type listener struct {
-	run
-	lead int64 // the session's process
-	file *os.File
-	room chan struct{} // signals that an execution was answered
+	sessionRun
+	leaderPID int64 // the session's first process
+	file      *os.File
+	answered  chan struct{} // signals that an execution was answered
 
-	bell    *spinwait.ReadySignal // reports events on file
-	started bool                  // the session's own program has been executed; only the listener's goroutine uses it
-	// Guarded by Keeper.mu: executions without an answer
+	bell           *spinwait.ReadySignal // reports events on file
+	programStarted bool                  // the session's own program has been executed; only the listener's goroutine uses it
+	// Executions without an answer. Guarded by Keeper.mu:
 	waiting       map[uint64]*wire.Execution
-	bytes         int // size of the waiting executions
+	waitingBytes  int // size of the waiting executions
 	listenerOwner     // the receiver of executions
 }
 
-// run is one life of a session. A restored session has a new listener under the same id; leftovers of an earlier run
-// still use the old one.
-type run struct {
+// sessionRun is one run of a session. A restored session has a new listener under the same id; leftovers of an earlier
+// run still use the old one.
+type sessionRun struct {
 	id     string
 	number uint64
 }
 
-func newListener(r run, lead int64, f *os.File) *listener {
-	return &listener{run: r, lead: lead, file: f, room: make(chan struct{}, 1), waiting: map[uint64]*wire.Execution{}}
+// newListener returns the listener of a run whose first process is lead.
+func newListener(r sessionRun, lead int64, f *os.File) *listener {
+	return &listener{sessionRun: r, leaderPID: lead, file: f, answered: make(chan struct{}, 1), waiting: map[uint64]*wire.Execution{}}
 }
 
-// listenTo keeps the listener of a new session.
-func (k *Keeper) listenTo(id string, lead int, f *os.File) {
+// addListener registers the listener of a new session, and serves it.
+func (k *Keeper) addListener(id string, lead int, f *os.File) {
 	k.mu.Lock()
-	k.lastRun++
-	l := newListener(run{id, k.lastRun}, int64(lead), f)
-	k.listeners[l.run] = l
-	if k.super.ready {
+	k.newestRun++
+	l := newListener(sessionRun{id, k.newestRun}, int64(lead), f)
+	k.listeners[l.sessionRun] = l
+	if k.supervisor.ready {
 		k.sendListenerLocked(l)
 	}
 	k.mu.Unlock()
@@ -65,27 +66,27 @@ func (k *Keeper) listenTo(id string, lead int, f *os.File) {
 
 // sendListenerLocked sends the daemon a listener, so that it can answer the kernel directly.
 func (k *Keeper) sendListenerLocked(l *listener) {
-	c := k.super.conn
+	c := k.supervisor.conn
 	if c == nil {
 		return
 	}
-	if err := c.sendFiles(&wire.ExecutionListener{ID: l.id, Run: l.number}, l.file); err != nil { // then they come by way of us
+	if err := c.sendFiles(&wire.ExecutionListener{ID: l.id, Run: l.number}, l.file); err != nil { // then executions arrive through us
 		k.log.Warn("hand a listener to the daemon", "session", l.id, "err", err)
 	}
 }
 
 // serveListener forwards executions until no process can cause one.
 func (k *Keeper) serveListener(l *listener) {
-	fd, err := k.open(l)
+	fd, err := k.openListener(l)
 	for err == nil {
 		var next error
 		err = l.bell.Wait(func() bool {
-			next = k.receiveAll(l, fd)
+			next = k.receivePending(l, fd)
 			return !errors.Is(next, sys.ErrNoNotification)
 		})
 		switch {
-		case errors.Is(next, errNoRoom):
-			<-l.room
+		case errors.Is(next, errTooManyWaiting):
+			<-l.answered
 			next = nil
 		case errors.Is(next, notifyqueue.ErrBusy):
 			next = k.deferToDaemon(l)
@@ -96,9 +97,9 @@ func (k *Keeper) serveListener(l *listener) {
 		k.log.Error("executions can no longer be checked and will fail", "session", l.id, "err", err)
 	}
 	k.mu.Lock()
-	delete(k.listeners, l.run)
+	delete(k.listeners, l.sessionRun)
 	k.dropEndedLocked(l, func(uint64) bool { return true })
-	if k.super.ready {
+	if k.supervisor.ready {
 		k.notifyLocked(&wire.ExecutionListener{ID: l.id, Run: l.number})
 	}
 	k.mu.Unlock()
@@ -106,8 +107,8 @@ func (k *Keeper) serveListener(l *listener) {
 	k.endIfIdle()
 }
 
-// open returns a listener's descriptor, with its bell.
-func (k *Keeper) open(l *listener) (fd int, err error) {
+// openListener returns a listener's descriptor, with its bell.
+func (k *Keeper) openListener(l *listener) (fd int, err error) {
 	raw, err := l.file.SyscallConn()
 	if err == nil {
 		err = sys.Control(raw, func(p int) error {
@@ -126,11 +127,11 @@ func (k *Keeper) open(l *listener) (fd int, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l.bell = bell
-	k.ringLocked(l)
+	k.setBellLocked(l)
 	return fd, nil
 }
 
-// close runs once the listener is no longer registered.
+// close frees the listener's files. It runs once the listener is no longer registered.
 func (l *listener) close() {
 	l.users.Wait()
 	if l.bell != nil {
@@ -142,23 +143,24 @@ func (l *listener) close() {
 	_ = l.file.Close()
 }
 
-// receiveAll receives all pending executions and waits a moment for more.
-func (k *Keeper) receiveAll(l *listener, fd int) error {
+// receivePending receives all pending executions and waits a moment for more.
+func (k *Keeper) receivePending(l *listener, fd int) error {
 	err := k.receiveOne(l, fd)
 	if err != nil || !k.setLingering(l, true) {
 		return err
 	}
-	for err == nil && k.setLingering(l, true) && spinwait.For(fd) { // what starts one program mostly starts more
+	for err == nil && k.setLingering(l, true) && spinwait.For(fd) { // a process that starts one program mostly starts more
 		err = k.receiveOne(l, fd)
 	}
 	k.setLingering(l, false)
 	if errors.Is(err, sys.ErrNoNotification) {
-		err = nil // check once more for executions before the bell was on
+		err = nil // check once more for executions from before the bell was on
 	}
 	return err
 }
 
-var errNoRoom = errors.New("too many wait")
+// errTooManyWaiting is returned while too many executions wait for an answer.
+var errTooManyWaiting = errors.New("too many wait")
 
 // receiveOne receives one execution. An upgrade waits until a received execution is recorded.
 func (k *Keeper) receiveOne(l *listener, fd int) error {
@@ -168,37 +170,37 @@ func (k *Keeper) receiveOne(l *listener, fd int) error {
 		return err
 	}
 	k.mu.Lock()
-	if l.full() { // possibly room after a recent answer
+	if l.isFull() { // a recent answer may have made room
 		k.dropEndedLocked(l, func(number uint64) bool { return !sys.NotificationValid(fd, number) })
 	}
-	full := l.full()
+	full := l.isFull()
 	k.mu.Unlock()
 	if full {
-		return errNoRoom
+		return errTooManyWaiting
 	}
 	n, err := l.receive(fd)
 	if err != nil {
 		return err
 	}
-	return k.forward(l, fd, n)
+	return k.forwardExecution(l, fd, n)
 }
 
-// forward records and forwards a received execution, or answers it.
-func (k *Keeper) forward(l *listener, fd int, n sys.Notification) error {
+// forwardExecution records and forwards a received execution, or answers it.
+func (k *Keeper) forwardExecution(l *listener, fd int, n sys.Notification) error {
 	if !n.IsExecution() {
 		errno := syscall.Errno(0)
-		if k.rejectsCall(n) {
+		if k.rejectsSignalCall(n) {
 			errno = syscall.EPERM
 		}
 		return ignoreExited(sys.AnswerNotification(fd, n.ID, errno))
 	}
-	if !l.started { // the requested program, by the shim
-		l.started = true
+	if !l.programStarted { // the requested program, executed by the shim
+		l.programStarted = true
 		return ignoreExited(sys.AnswerNotification(fd, n.ID, 0))
 	}
-	e := l.read(n)
+	e := l.readExecution(n)
 	if !sys.NotificationValid(fd, n.ID) {
-		return nil // what was read may be another process's
+		return nil // the memory that was read may be another process's
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -206,25 +208,27 @@ func (k *Keeper) forward(l *listener, fd int, n sys.Notification) error {
 		return nil
 	}
 	l.waiting[n.ID] = e
-	l.bytes += sizeOf(e)
-	if k.super.ready {
+	l.waitingBytes += sizeOf(e)
+	if k.supervisor.ready {
 		k.notifyLocked(e)
 	}
 	return nil
 }
 
-// read looks at what a process is about to execute.
-func (l *listener) read(n sys.Notification) *wire.Execution {
+// readExecution reads the execution that a process requests.
+func (l *listener) readExecution(n sys.Notification) *wire.Execution {
 	e, _ := wire.ExecutionOf(n) // it carries its error
-	e.ID, e.Run, e.Lead = l.id, l.number, l.lead
+	e.ID, e.Run, e.LeaderPID = l.id, l.number, l.leaderPID
 	if st, err := sys.ReadStat(n.PID); err == nil {
 		e.Parent, e.Start = int64(st.Parent), st.Start
 	}
 	return e
 }
 
-// full reports whether too many executions wait. The caller holds Keeper.mu.
-func (l *listener) full() bool { return len(l.waiting) >= maxWaiting || l.bytes >= maxWaitingBytes }
+// isFull reports whether too many executions wait. The caller holds Keeper.mu.
+func (l *listener) isFull() bool {
+	return len(l.waiting) >= maxWaiting || l.waitingBytes >= maxWaitingBytes
+}
 
 // sizeOf returns the size of an execution, in bytes.
 func sizeOf(e *wire.Execution) int {
@@ -245,7 +249,7 @@ func ignoreExited(err error) error {
 
 // handleExecutionAnswer answers the kernel as the daemon decided.
 func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.File) error {
-	k.freeze.RLock() // an execution must not be half answered at a handover
+	k.freeze.RLock() // an execution must not be half answered during an upgrade
 	defer k.freeze.RUnlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -253,7 +257,7 @@ func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.
 	if l == nil {
 		return nil
 	}
-	l.forget(m.Number)
+	l.removeExecution(m.Number)
 	if m.Done {
 		return nil
 	}
@@ -285,11 +289,11 @@ func (k *Keeper) listenerOfLocked(m *wire.ExecutionAnswer) *listener {
 	return nil
 }
 
-// forget removes an execution. The caller holds Keeper.mu.
-func (l *listener) forget(number uint64) {
-	l.bytes -= sizeOf(l.waiting[number])
+// removeExecution removes an execution. The caller holds Keeper.mu.
+func (l *listener) removeExecution(number uint64) {
+	l.waitingBytes -= sizeOf(l.waiting[number])
 	delete(l.waiting, number)
-	wake(l.room)
+	setSignal(l.answered)
 }
 
 // sendExecutionsLocked sends the waiting executions to a newly connected daemon.
@@ -330,8 +334,8 @@ func (k *Keeper) dropExitedLocked() {
 func (k *Keeper) dropEndedLocked(l *listener, is func(number uint64) bool) {
 	for number := range l.waiting {
 		if is(number) {
-			l.forget(number)
-			if k.super.ready {
+			l.removeExecution(number)
+			if k.supervisor.ready {
 				k.notifyLocked(&wire.ExecutionGone{ID: l.id, Run: l.number, Number: number})
 			}
 		}
@@ -344,9 +348,9 @@ func (k *Keeper) resumeListener(payload []byte) error {
 	if err := wire.Decode(payload, &h); err != nil {
 		return err
 	}
-	_ = syscall.SetNonblock(int(h.FD), false) // keepers before had the runtime poll it
-	l := newListener(run{h.ID, h.Run}, h.Lead, adoptFile(h.FD, "seccomp listener"))
-	l.started = true
+	_ = syscall.SetNonblock(int(h.FD), false) // earlier keepers let the runtime poll it
+	l := newListener(sessionRun{h.ID, h.Run}, h.LeaderPID, adoptFile(h.FD, "seccomp listener"))
+	l.programStarted = true
 	if h.Inbox > 0 {
 		if in, err := notifyqueue.Keep(adoptFile(h.Inbox, "inbox")); err != nil { // without the listener each execution would fail
 			k.log.Error("an inbox of executions", "session", h.ID, "err", err)
@@ -355,8 +359,8 @@ func (k *Keeper) resumeListener(payload []byte) error {
 			l.inbox, l.drainInbox = in, true
 		}
 	}
-	k.listeners[l.run] = l
-	k.lastRun = max(k.lastRun, h.Run)
+	k.listeners[l.sessionRun] = l
+	k.newestRun = max(k.newestRun, h.Run)
 	return nil
 }
 
@@ -366,17 +370,17 @@ func (k *Keeper) resumeExecution(payload []byte) error {
 	if err := wire.Decode(payload, e); err != nil {
 		return err
 	}
-	l := k.listeners[run{e.ID, e.Run}]
+	l := k.listeners[sessionRun{e.ID, e.Run}]
 	if l == nil {
 		return fmt.Errorf("session %s: an execution without a listener", e.ID)
 	}
 	l.waiting[e.Number] = e
-	l.bytes += sizeOf(e)
+	l.waitingBytes += sizeOf(e)
 	return nil
 }
 
-// listenAll serves the listeners from a handoff.
-func (k *Keeper) listenAll() {
+// serveListeners serves the listeners from a handoff.
+func (k *Keeper) serveListeners() {
 	for _, l := range k.listeners {
 		go k.serveListener(l)
 	}

@@ -22,24 +22,24 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// judge is a daemon that decides executions.
-type judge struct {
+// decider is a daemon that decides executions.
+type decider struct {
 	notices
-	asked chan *wire.Execution
-	gone  chan *wire.ExecutionGone
+	executions chan *wire.Execution
+	gone       chan *wire.ExecutionGone
 }
 
-func (j judge) ExecutionGone(m *wire.ExecutionGone) { j.gone <- m }
+func (j decider) ExecutionGone(m *wire.ExecutionGone) { j.gone <- m }
 
-func (j judge) Execution(m *wire.Execution) func(aside func()) {
-	j.asked <- m
+func (j decider) Execution(m *wire.Execution) func(aside func()) {
+	j.executions <- m
 	return nil
 }
 
-// dialJudge connects as a daemon that serves.
-func dialJudge(t testing.TB, socket string) (*link.Link, judge) {
+// dialDecider connects as a ready daemon.
+func dialDecider(t testing.TB, socket string) (*link.Link, decider) {
 	t.Helper()
-	j := judge{newNotices(), make(chan *wire.Execution, 4096), make(chan *wire.ExecutionGone, 4096)}
+	j := decider{newNotices(), make(chan *wire.Execution, 4096), make(chan *wire.ExecutionGone, 4096)}
 	l, err := link.Dial(socket, wire.RoleDaemon, "test", j)
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +52,9 @@ func dialJudge(t testing.TB, socket string) (*link.Link, judge) {
 }
 
 // answer answers the next execution.
-func (j judge) answer(t *testing.T, l *link.Link, allow bool) *wire.Execution {
+func (j decider) answer(t *testing.T, l *link.Link, allow bool) *wire.Execution {
 	t.Helper()
-	e := receive(t, j.asked, "execution")
+	e := receive(t, j.executions, "execution")
 	errno := syscall.EPERM
 	if allow {
 		errno = 0
@@ -65,8 +65,8 @@ func (j judge) answer(t *testing.T, l *link.Link, allow bool) *wire.Execution {
 	return e
 }
 
-// confined has a program's executions judged.
-func confined(t testing.TB, m wire.Spawn) wire.Spawn {
+// withExecutionChecks returns a spawn whose executions are checked.
+func withExecutionChecks(t testing.TB, m wire.Spawn) wire.Spawn {
 	t.Helper()
 	if err := confine.Probe(); err != nil {
 		t.Skip(err)
@@ -83,31 +83,33 @@ func confined(t testing.TB, m wire.Spawn) wire.Spawn {
 	return m
 }
 
-func spawnConfined(t *testing.T, l *link.Link, id, script string) *wire.Spawned {
+// spawnChecked starts a script whose executions are checked.
+func spawnChecked(t *testing.T, l *link.Link, id, script string) *wire.Spawned {
 	t.Helper()
-	s, err := l.Spawn(ctx(t), confined(t, sh(id, script)))
+	s, err := l.Spawn(ctx(t), withExecutionChecks(t, sh(id, script)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Shim || !s.Judged || !strings.Contains(s.Report, `"executions":true`) {
+	if !s.Shim || !s.Checked || !strings.Contains(s.Report, `"executions":true`) {
 		t.Fatalf("%+v", s)
 	}
 	return s
 }
 
-// The keeper reports an execution with all its arguments. It happens only when allowed.
+// TestExecutions checks that the keeper reports an execution with all its arguments, and that it happens only when
+// allowed.
 //
 // FEATURES: R107
 func TestExecutions(t *testing.T) {
 	socket, _ := start(t)
-	l, j := dialJudge(t, socket)
+	l, j := dialDecider(t, socket)
 	file := filepath.Join(t.TempDir(), "F")
-	s := spawnConfined(t, l, "a", "cd /tmp; /bin/touch "+file+" 'a b' '' || echo refused; cd /; bin/ls / >/dev/null && echo listed; exit 7")
+	s := spawnChecked(t, l, "a", "cd /tmp; /bin/touch "+file+" 'a b' '' || echo refused; cd /; bin/ls / >/dev/null && echo listed; exit 7")
 	e := j.answer(t, l, false)
 	if got := strings.Join(e.Argv, "|"); e.Path != "/bin/touch" || got != "/bin/touch|"+file+"|a b|" || e.Cwd != "/tmp" || e.Dir != "" {
 		t.Errorf("%+v", e)
 	}
-	if e.Parent != s.PID || e.Lead != s.PID || e.Start == 0 || e.Cut || e.Error != "" {
+	if e.Parent != s.PID || e.LeaderPID != s.PID || e.Start == 0 || e.ArgvTruncated || e.Error != "" {
 		t.Errorf("%+v of %d", e, s.PID)
 	}
 	if e = j.answer(t, l, true); e.Path != "bin/ls" || e.Dir != "/" {
@@ -120,30 +122,30 @@ func TestExecutions(t *testing.T) {
 		t.Errorf("%d, %q", ex.Code, out)
 	}
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it was executed: %v", err)
+		t.Errorf("executed: %v", err)
 	}
 }
 
-// An execution waits until a daemon connects, also over an upgrade in place, and is sent to the next daemon. If its
-// process is killed, the daemon is notified.
+// TestExecution_WaitsForDaemon checks that an execution waits until a daemon connects, also over an upgrade in place, and
+// is sent to the next daemon. If its process is killed, the daemon is notified.
 //
 // FEATURES: R107
-func TestExecutionWaits(t *testing.T) {
+func TestExecution_WaitsForDaemon(t *testing.T) {
 	socket, _ := start(t)
-	l, j := dialJudge(t, socket)
-	spawnConfined(t, l, "a", "/bin/true one && /bin/true two && exit 9")
-	first := receive(t, j.asked, "execution")
+	l, j := dialDecider(t, socket)
+	spawnChecked(t, l, "a", "/bin/true one && /bin/true two && exit 9")
+	first := receive(t, j.executions, "execution")
 	_ = l.Close()
-	l, j = dialJudge(t, socket)
-	if e := receive(t, j.asked, "execution"); e.Number != first.Number || e.Argv[1] != "one" {
+	l, j = dialDecider(t, socket)
+	if e := receive(t, j.executions, "execution"); e.Number != first.Number || e.Argv[1] != "one" {
 		t.Errorf("%+v, after %+v", e, first)
 	}
 	if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, l.Closed(), "end of the connection")
-	l, j = dialJudge(t, socket)
-	if e := j.answer(t, l, true); e.Number != first.Number || e.Argv[1] != "one" || e.Lead != first.Lead {
+	l, j = dialDecider(t, socket)
+	if e := j.answer(t, l, true); e.Number != first.Number || e.Argv[1] != "one" || e.LeaderPID != first.LeaderPID {
 		t.Errorf("%+v, after %+v", e, first)
 	}
 	j.answer(t, l, true)
@@ -151,15 +153,15 @@ func TestExecutionWaits(t *testing.T) {
 		t.Errorf("%+v", ex)
 	}
 
-	spawnConfined(t, l, "b", "/bin/true & read x; kill -9 $!; wait; exit 8")
-	e := receive(t, j.asked, "execution")
+	spawnChecked(t, l, "b", "/bin/true & read x; kill -9 $!; wait; exit 8")
+	e := receive(t, j.executions, "execution")
 	if err := syscall.Kill(int(e.PID), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if g := receive(t, j.gone, "end of one that waited"); g.ID != "b" || g.Number != e.Number {
 		t.Errorf("%+v", g)
 	}
-	if err := l.Answer(e, 0); err != nil { // too late is no harm
+	if err := l.Answer(e, 0); err != nil { // a late answer does no harm
 		t.Fatal(err)
 	}
 	b := adopt(t, l, "b")
@@ -171,17 +173,17 @@ func TestExecutionWaits(t *testing.T) {
 	}
 }
 
-// If a daemon answered at the listener and was killed before the keeper noticed, the execution is not sent to the next
-// daemon.
+// TestAnsweredExecution_NotRepeated checks that if a daemon answered at the listener and was killed before the keeper
+// noticed, the execution is not sent to the next daemon.
 //
 // FEATURES: R107
 func TestAnsweredExecution_NotRepeated(t *testing.T) {
 	socket, _ := start(t)
-	l, j := dialJudge(t, socket)
-	spawnConfined(t, l, "a", "/bin/true one && /bin/true two && exit 9")
+	l, j := dialDecider(t, socket)
+	spawnChecked(t, l, "a", "/bin/true one && /bin/true two && exit 9")
 	first := j.answer(t, l, true)
 	_ = l.Close()
-	l, j = dialJudge(t, socket)
+	l, j = dialDecider(t, socket)
 	if e := j.answer(t, l, true); e.Number == first.Number || e.Argv[1] != "two" {
 		t.Errorf("%+v, after %+v", e, first)
 	}
@@ -190,13 +192,13 @@ func TestAnsweredExecution_NotRepeated(t *testing.T) {
 	}
 }
 
-// What an earlier run of a session left running is answered as the newer run is, by this daemon, by the next, and over an
-// upgrade in place of the keeper.
+// TestExecution_OfEarlierRun checks that executions of an earlier run's leftovers are answered like those of the newer
+// run: by this daemon, by the next, and over an upgrade in place of the keeper.
 //
 // FEATURES: R107
-func TestWhatAnEarlierRunLeftIsAnswered(t *testing.T) {
+func TestExecution_OfEarlierRun(t *testing.T) {
 	socket, _ := start(t)
-	l, j := dialJudge(t, socket)
+	l, j := dialDecider(t, socket)
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -206,13 +208,13 @@ func TestWhatAnEarlierRunLeftIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer on.Close()
-	spawnConfined(t, l, "a", `trap "" HUP
+	spawnChecked(t, l, "a", `trap "" HUP
 (read x; /bin/true first; /bin/true second $?; /bin/true third $?) <`+fifo+` >/dev/null 2>&1 & exit 0`)
 	j.exit(t, "a")
 	if err := l.Release(ctx(t), "a"); err != nil {
 		t.Fatal(err)
 	}
-	spawnConfined(t, l, "a", "read x; /bin/true new && exit 4")
+	spawnChecked(t, l, "a", "read x; /bin/true new && exit 4")
 
 	if _, err := on.WriteString("x\n"); err != nil {
 		t.Fatal(err)
@@ -224,16 +226,16 @@ func TestWhatAnEarlierRunLeftIsAnswered(t *testing.T) {
 		}
 	}
 	asked("first", true)
-	receive(t, j.asked, "the second")
+	receive(t, j.executions, "the second")
 	if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, l.Closed(), "end of the connection")
-	l, j = dialJudge(t, socket)
+	l, j = dialDecider(t, socket)
 	asked("second 0", false)
-	receive(t, j.asked, "the third")
+	receive(t, j.executions, "the third")
 	_ = l.Close()
-	l, j = dialJudge(t, socket)
+	l, j = dialDecider(t, socket)
 	asked("third 126", true)
 
 	if _, err := adopt(t, l, "a").pty.WriteString("\n"); err != nil {
@@ -245,10 +247,10 @@ func TestWhatAnEarlierRunLeftIsAnswered(t *testing.T) {
 	}
 }
 
-// A daemon that does not know what to do with listeners answers by way of the keeper.
+// TestAnswers_ThroughKeeper checks that a daemon without support for listeners answers through the keeper.
 //
 // FEATURES: R107
-func TestAnswersByWayOfTheKeeper(t *testing.T) {
+func TestAnswers_ThroughKeeper(t *testing.T) {
 	socket, _ := start(t)
 	uc, err := unixsock.Dial(socket)
 	if err != nil {
@@ -263,7 +265,7 @@ func TestAnswersByWayOfTheKeeper(t *testing.T) {
 	}
 	say(&wire.Hello{Version: wire.Version, MinVersion: wire.Version, Build: "old", Role: wire.RoleDaemon, PID: int64(os.Getpid())})
 	say(&wire.Ready{})
-	m := confined(t, sh("a", "/bin/true one || exit 5; /bin/true two && exit 6; exit 9"))
+	m := withExecutionChecks(t, sh("a", "/bin/true one || exit 5; /bin/true two && exit 6; exit 9"))
 	m.Req = 1
 	say(&m)
 	for handed, asked := 0, 0; ; {
@@ -287,36 +289,36 @@ func TestAnswersByWayOfTheKeeper(t *testing.T) {
 		case wire.KindExited:
 			var ex wire.Exited
 			if err := wire.Decode(f.Payload, &ex); err != nil || ex.Code != 9 || handed == 0 || asked != 2 {
-				t.Errorf("%+v, %v, handed %d, asked %d", ex, err, handed, asked)
+				t.Errorf("%+v, %v, listeners %d, executions %d", ex, err, handed, asked)
 			}
 			return
 		}
 	}
 }
 
-// Unanswered executions affect no other session: some are stored, the others wait in the kernel. All continue once
-// answered.
+// TestExecutions_Flood checks that unanswered executions affect no other session: some are stored, the others wait in the
+// kernel. All continue once answered.
 //
 // FEATURES: R107
-func TestFloodOfExecutions(t *testing.T) {
+func TestExecutions_Flood(t *testing.T) {
 	socket, pid := start(t)
-	l, j := dialJudge(t, socket)
+	l, j := dialDecider(t, socket)
 	const many = maxWaiting + 40
-	spawnConfined(t, l, "flood", fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true $i & i=$((i+1)); done; wait; exit 6", many))
+	spawnChecked(t, l, "flood", fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true $i & i=$((i+1)); done; wait; exit 6", many))
 	seen := map[uint64]*wire.Execution{}
 	for range maxWaiting {
-		e := receive(t, j.asked, "execution")
+		e := receive(t, j.executions, "execution")
 		seen[e.Number] = e
 	}
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	if _, err := l.Spawn(ctx(t), sh("other", "echo hello; exit 3")); err != nil {
 		t.Fatal(err)
 	}
 	if ex := j.exit(t, "other"); ex.Code != 3 {
 		t.Errorf("%+v", ex)
 	}
-	if len(seen) != maxWaiting || len(j.asked) > 0 {
-		t.Errorf("%d are told of, and %d more", len(seen), len(j.asked))
+	if len(seen) != maxWaiting || len(j.executions) > 0 {
+		t.Errorf("reported %d, and %d more", len(seen), len(j.executions))
 	}
 	for _, e := range seen {
 		if err := l.Answer(e, 0); err != nil {
@@ -335,24 +337,24 @@ func TestFloodOfExecutions(t *testing.T) {
 	awaitDescriptors(t, pid, before)
 }
 
-// A program that a shim cannot execute fails as one without a shim does, and leaves nothing behind.
+// TestShim_Fails checks that a program which a shim cannot execute fails as without a shim, and leaves nothing behind.
 //
 // FEATURES: R12, R107
-func TestShimFails(t *testing.T) {
+func TestShim_Fails(t *testing.T) {
 	socket, pid := start(t)
-	l, _ := dialJudge(t, socket)
+	l, _ := dialDecider(t, socket)
 	for name, c := range map[string]struct {
 		change func(*wire.Spawn)
 		errno  syscall.Errno
 		text   string
 	}{
 		"missing program": {func(m *wire.Spawn) { m.Path = "/does/not/exist" }, syscall.ENOENT, "no such file"},
-		"no format":       {func(m *wire.Spawn) { m.Path = written(t, "p", "\x01\x02\x03", 0o755) }, syscall.ENOEXEC, "exec format"},
+		"no format":       {func(m *wire.Spawn) { m.Path = writeFile(t, "p", "\x01\x02\x03", 0o755) }, syscall.ENOEXEC, "exec format"},
 	} {
-		before := descriptors(pid)
+		before := countDescriptors(pid)
 		m := sh("s", "true")
 		c.change(&m)
-		_, err := l.Spawn(ctx(t), confined(t, m))
+		_, err := l.Spawn(ctx(t), withExecutionChecks(t, m))
 		var failed *link.SpawnError
 		if !errors.As(err, &failed) || failed.Errno != c.errno || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v; want errno %d and %q", name, err, c.errno, c.text)
@@ -385,14 +387,14 @@ func BenchmarkExecution(b *testing.B) {
 	})
 	b.Run("judged=elsewhere", func(b *testing.B) {
 		socket, _ := start(b)
-		l, j := dialJudge(b, socket)
-		m := confined(b, sh("a", fmt.Sprintf(loop, b.N)))
+		l, j := dialDecider(b, socket)
+		m := withExecutionChecks(b, sh("a", fmt.Sprintf(loop, b.N)))
 		b.ResetTimer()
 		if _, err := l.Spawn(ctx(b), m); err != nil {
 			b.Fatal(err)
 		}
 		for range b.N {
-			if err := l.Answer(receive(b, j.asked, "execution"), 0); err != nil {
+			if err := l.Answer(receive(b, j.executions, "execution"), 0); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -401,13 +403,13 @@ func BenchmarkExecution(b *testing.B) {
 	b.Run("judged=true", func(b *testing.B) {
 		socket, _ := start(b)
 		own := 0
-		l, d := dialTaker(b, socket, func(_ *taker, e *wire.Execution, _ func()) bool {
-			if taken(e) {
+		l, d := dialReceiver(b, socket, func(_ *receiver, e *wire.Execution, _ func()) bool {
+			if wasReceivedByDaemon(e) {
 				own++
 			}
 			return false
 		})
-		m := confined(b, sh("a", fmt.Sprintf(loop, b.N)))
+		m := withExecutionChecks(b, sh("a", fmt.Sprintf(loop, b.N)))
 		b.ResetTimer()
 		if _, err := l.Spawn(ctx(b), m); err != nil {
 			b.Fatal(err)
@@ -417,18 +419,18 @@ func BenchmarkExecution(b *testing.B) {
 	})
 }
 
-// What is judged cannot signal the keeper or its daemon, by a process, a group or a thread, and what is its own it can.
-// Nor all there are, which is not tried out.
+// TestSignals_ToLongterm_Rejected checks that a checked process cannot signal the keeper or its daemon, by a process, a
+// group or a thread, and can signal its own processes. A signal to all processes is not tested.
 //
 // FEATURES: R107
-func TestSignalsAtUsAreRefused(t *testing.T) {
+func TestSignals_ToLongterm_Rejected(t *testing.T) {
 	tier.Need(t, "python3")
 	socket, _ := start(t)
-	l, j := dialJudge(t, socket)
-	if !l.Hello().Reach {
-		t.Fatal("the keeper does not say that it answers them")
+	l, j := dialDecider(t, socket)
+	if !l.Hello().HandlesSignalCalls {
+		t.Fatal("the keeper does not announce support for signal calls")
 	}
-	daemon, keeper := strconv.Itoa(os.Getpid()), strconv.FormatInt(l.Hello().PID, 10) // the test is the connected peer
+	daemon, keeper := strconv.Itoa(os.Getpid()), strconv.FormatInt(l.Hello().PID, 10) // the test is the connected daemon
 	code := `
 import ctypes, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -480,7 +482,7 @@ print("own", os.WTERMSIG(os.waitpid(pid, 0)[1]))
 	if err := os.WriteFile(file, []byte(code+own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	spawnConfined(t, l, "a", "exec python3 "+file+" "+daemon+" "+keeper)
+	spawnChecked(t, l, "a", "exec python3 "+file+" "+daemon+" "+keeper)
 	j.answer(t, l, true)
 	x := adopt(t, l, "a")
 	ex := j.exit(t, "a")
@@ -492,41 +494,41 @@ print("own", os.WTERMSIG(os.waitpid(pid, 0)[1]))
 }
 
 // FEATURES: R107
-func TestEveryoneIsUsToo(t *testing.T) {
+func TestSignals_ToAll_Rejected(t *testing.T) {
 	k := &Keeper{}
 	for pid, want := range map[int]bool{-1: true, os.Getpid(): true, -syscall.Getpgrp(): true, 1<<31 - 1: false} {
 		n := sys.Notification{Nr: unix.SYS_KILL, PID: os.Getpid(), Args: [6]uint64{uint64(uint32(int32(pid))), 9}}
-		if got := k.rejectsCall(n); got != want {
+		if got := k.rejectsSignalCall(n); got != want {
 			t.Errorf("kill of %d: %v", pid, got)
 		}
 	}
 	kill := func(by, of int) bool {
-		return k.rejectsCall(sys.Notification{Nr: unix.SYS_KILL, PID: by, Args: [6]uint64{uint64(uint32(of)), 9}})
+		return k.rejectsSignalCall(sys.Notification{Nr: unix.SYS_KILL, PID: by, Args: [6]uint64{uint64(uint32(of)), 9}})
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "daemon"), []byte("echo; read x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other := sleeping(t, &exec.Cmd{Path: "/bin/sh", Args: []string{"longterm", "daemon"}, Dir: dir})
+	other := startSleeping(t, &exec.Cmd{Path: "/bin/sh", Args: []string{"longterm", "daemon"}, Dir: dir})
 	if !kill(os.Getpid(), other) {
-		t.Error("the daemon of another instance may be ended")
+		t.Error("a signal to another instance's daemon is allowed")
 	}
-	if plain := sleeping(t, exec.Command("/bin/sh", "-c", "echo; read x")); kill(os.Getpid(), plain) {
-		t.Error("a process that is none of ours may not be ended")
+	if plain := startSleeping(t, exec.Command("/bin/sh", "-c", "echo; read x")); kill(os.Getpid(), plain) {
+		t.Error("a signal to a foreign process is rejected")
 	}
 	apart := exec.Command("/bin/sh", "-c", "echo; read x")
 	apart.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	if os.Geteuid() != 0 {
 		apart.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 	}
-	if kill(sleeping(t, apart), os.Getpid()) {
-		t.Error("a number of another pid namespace is taken for one of ours")
+	if kill(startSleeping(t, apart), os.Getpid()) {
+		t.Error("a number of another pid namespace is rejected")
 	}
 }
 
-// sleeping starts a command that prints a line and reads its input, which ends with the test. It returns the process id
-// once it runs: when Start returns, at the end of execve, a process has no arguments yet.
-func sleeping(t *testing.T, cmd *exec.Cmd) int {
+// startSleeping starts a command that prints a line and reads its input, which ends with the test. It returns the process
+// id once the command runs: when Start returns, at the end of execve, a process has no arguments yet.
+func startSleeping(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
 	in, err := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
@@ -543,43 +545,43 @@ func sleeping(t *testing.T, cmd *exec.Cmd) int {
 	return cmd.Process.Pid
 }
 
-// A daemon that is stopped while an execution waits is continued by the keeper.
+// TestStoppedDaemon_Resumed checks that the keeper resumes a daemon that is stopped while an execution waits.
 //
 // FEATURES: R107
-func TestStoppedDaemonIsContinued(t *testing.T) {
-	k := &Keeper{log: slog.New(slog.DiscardHandler), listeners: map[run]*listener{{"a", 1}: newListener(run{"a", 1}, 1, nil)}}
+func TestStoppedDaemon_Resumed(t *testing.T) {
+	k := &Keeper{log: slog.New(slog.DiscardHandler), listeners: map[sessionRun]*listener{{"a", 1}: newListener(sessionRun{"a", 1}, 1, nil)}}
 	cmd := exec.Command("/bin/sh", "-c", "read x")
 	in, err := cmd.StdinPipe()
 	if err = errors.Join(err, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _, _ = in.Close(), cmd.Wait() }() // however it ended
-	k.super.pid = cmd.Process.Pid
+	defer func() { _, _ = in.Close(), cmd.Wait() }() // also after a failure
+	k.supervisor.pid = cmd.Process.Pid
 	var status syscall.WaitStatus
-	if err := syscall.Kill(k.super.pid, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(k.supervisor.pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := syscall.Wait4(k.super.pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+	if _, err := syscall.Wait4(k.supervisor.pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatal(status, err)
 	}
 	stopped := func() bool {
-		st, err := sys.ReadStat(k.super.pid)
+		st, err := sys.ReadStat(k.supervisor.pid)
 		return err == nil && st.State == 'T'
 	}
-	for range 2 * stoppedChecks { // no wait: the execution is pending
+	for range 2 * maxStoppedChecks { // no process waits: the execution is still pending
 		k.resumeStopped()
 	}
 	if !stopped() {
-		t.Error("it was continued though nobody waits")
+		t.Error("resumed without a waiting process")
 	}
-	k.listeners[run{"a", 1}].waiting[1] = &wire.Execution{}
-	for range stoppedChecks - 1 {
+	k.listeners[sessionRun{"a", 1}].waiting[1] = &wire.Execution{}
+	for range maxStoppedChecks - 1 {
 		k.resumeStopped()
 	}
 	if !stopped() {
-		t.Error("it was continued at once")
+		t.Error("resumed at once")
 	}
-	if k.resumeStopped(); stopped() || !strings.Contains(k.super.lastError, "continued") {
-		t.Errorf("it is still stopped: %q", k.super.lastError)
+	if k.resumeStopped(); stopped() || !strings.Contains(k.supervisor.lastError, "continued") {
+		t.Errorf("still stopped: %q", k.supervisor.lastError)
 	}
 }

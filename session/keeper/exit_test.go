@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// How a program ended arrives as it was, with all that it printed before.
+// TestExitStatuses checks that a program's exit status is reported unchanged, with all output before it.
 //
 // FEATURES: R1, R90
 func TestExitStatuses(t *testing.T) {
@@ -46,7 +46,7 @@ func TestExitStatuses(t *testing.T) {
 	} {
 		for kind, pipe := range map[string]bool{"terminal": false, "pipe": true} {
 			if name == "CPU time" && (pipe || !tier.IsFull()) {
-				continue // it takes a second
+				continue // takes a second
 			}
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				asked := time.Now()
@@ -58,16 +58,16 @@ func TestExitStatuses(t *testing.T) {
 				s := adopt(t, l, m.ID)
 				ex := n.exit(t, m.ID)
 				if c.signal == syscall.SIGXCPU && ex.Signal == int64(syscall.SIGKILL) {
-					ex.Signal = int64(c.signal) // with the hard limit at the same second
+					ex.Signal = int64(c.signal) // with the hard limit in the same second
 				}
 				if ex.Code != c.code || ex.Signal != int64(c.signal) {
 					t.Errorf("code %d, signal %d; want %d, %d", ex.Code, ex.Signal, c.code, c.signal)
 				}
 				if at := time.Unix(0, ex.Time); at.Before(asked.Add(-time.Second)) || at.After(time.Now().Add(time.Second)) {
-					t.Errorf("it ended at %v, started after %v", at, asked)
+					t.Errorf("ended at %v, started after %v", at, asked)
 				}
 				if got := readAll(t, l, n, s, ex.Head); !strings.HasPrefix(got, "before") {
-					t.Errorf("it printed %q", got)
+					t.Errorf("output %q", got)
 				}
 				if cl := n.close(t, m.ID); cl.Head < ex.Head {
 					t.Errorf("closed at %d, exited at %d", cl.Head, ex.Head)
@@ -77,7 +77,7 @@ func TestExitStatuses(t *testing.T) {
 	}
 }
 
-// The usage of a program includes the children it waited for.
+// TestUsage checks that the usage of a program includes the children that it waited for.
 func TestUsage(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
@@ -86,20 +86,20 @@ func TestUsage(t *testing.T) {
 	}
 	ex := receive(t, n.exited, "exit")
 	if used := time.Duration(ex.User + ex.System); used < 5*time.Millisecond || used > 20*time.Second {
-		t.Errorf("it used %v", used)
+		t.Errorf("CPU time %v", used)
 	}
 	if ex.MaxRSS < 100<<10 || ex.MaxRSS > 1<<30 {
-		t.Errorf("it took %d bytes", ex.MaxRSS)
+		t.Errorf("memory %d bytes", ex.MaxRSS)
 	}
 }
 
-// Each of many simultaneous exits is reported once, with its own status.
+// TestExits_Simultaneous checks that each of many simultaneous exits is reported once, with its own status.
 //
 // FEATURES: R90
-func TestManyEndAtOnce(t *testing.T) {
+func TestExits_Simultaneous(t *testing.T) {
 	socket, pid := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	const many = 24
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -125,7 +125,7 @@ func TestManyEndAtOnce(t *testing.T) {
 	for range many {
 		ex := receive(t, n.exited, "exit")
 		if seen[ex.ID] || fmt.Sprint(ex.Code) != ex.ID {
-			t.Errorf("%+v, told before: %t", ex, seen[ex.ID])
+			t.Errorf("%+v, reported before: %t", ex, seen[ex.ID])
 		}
 		seen[ex.ID] = true
 	}
@@ -141,16 +141,16 @@ func TestManyEndAtOnce(t *testing.T) {
 	awaitDescriptors(t, pid, before)
 	select {
 	case ex := <-n.exited:
-		t.Errorf("once more: %+v", ex)
+		t.Errorf("reported again: %+v", ex)
 	default:
 	}
 }
 
-// A child that is held back by a full ring and killed then is reported once its output was
-// taken; nothing of that is lost.
+// TestKill_BehindFullRing checks that a child which is blocked by a full ring and killed is reported once its output was
+// read, without loss.
 //
 // FEATURES: R90, R93
-func TestKilledBehindAFullRing(t *testing.T) {
+func TestKill_BehindFullRing(t *testing.T) {
 	for kind, pipe := range map[string]bool{"terminal": false, "pipe": true} {
 		t.Run(kind, func(t *testing.T) {
 			socket, _ := start(t)
@@ -165,7 +165,7 @@ func TestKilledBehindAFullRing(t *testing.T) {
 			if err := l.Signal(ctx(t), "a", syscall.SIGKILL, wire.ScopeAll); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.Status(ctx(t)); err != nil { // it answers in the meantime
+			if _, err := l.Status(ctx(t)); err != nil { // the keeper answers in the meantime
 				t.Fatal(err)
 			}
 			got := readAll(t, l, n, s, uint64(s.ring.Cap()))
@@ -179,13 +179,14 @@ func TestKilledBehindAFullRing(t *testing.T) {
 				line = "0123456789abcdef\r\n"
 			}
 			if want := strings.Repeat(line, len(got)/len(line)+1)[:len(got)]; got != want || uint64(len(got)) != ex.Head {
-				t.Errorf("%d bytes of %d; right up to %d", len(got), ex.Head, same(got, want))
+				t.Errorf("got %d bytes of %d; correct up to %d", len(got), ex.Head, commonPrefix(got, want))
 			}
 		})
 	}
 }
 
-func same(a, b string) int {
+// commonPrefix returns the length of the common prefix.
+func commonPrefix(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i
@@ -194,11 +195,11 @@ func same(a, b string) int {
 	return min(len(a), len(b))
 }
 
-// A session that waits behind a full ring can be released.
-func TestReleasedBehindAFullRing(t *testing.T) {
+// TestRelease_BehindFullRing checks that a session which waits behind a full ring can be released.
+func TestRelease_BehindFullRing(t *testing.T) {
 	socket, pid := start(t)
 	l, _ := dial(t, socket, wire.RoleDaemon)
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	for _, m := range []wire.Spawn{
 		sh("terminal", "while :; do echo x; done"), onPipes("pipes", "while :; do echo x; echo y >&2; done"),
 	} {
@@ -247,7 +248,7 @@ echo job ended; while :; do sleep 0.01; done`
 			}
 			if want.some != "" {
 				await(t, want.some, func() bool { return strings.Contains(said(), want.some) })
-			} else { // the shell's trap runs after the job in front
+			} else { // the shell's trap runs after the foreground job
 				if err := l.Signal(ctx(t), scope, syscall.SIGKILL, wire.ScopeForeground); err != nil {
 					t.Fatal(err)
 				}
@@ -277,10 +278,10 @@ func TestSignals_WithoutTarget(t *testing.T) {
 	receive(t, n.closed, "close")
 	for _, scope := range []string{wire.ScopeChild, wire.ScopeGroup, wire.ScopeAll, wire.ScopeForeground, "of a later protocol", ""} {
 		if err := l.Signal(ctx(t), "a", syscall.SIGKILL, scope); err != nil {
-			t.Errorf("%s of a program that ended: %v", scope, err)
+			t.Errorf("%s of an ended program: %v", scope, err)
 		}
 		if err := l.Signal(ctx(t), "none", syscall.SIGKILL, scope); err == nil {
-			t.Errorf("%s of no session: no error", scope)
+			t.Errorf("%s of an unknown session: no error", scope)
 		}
 	}
 	if _, err := l.Spawn(ctx(t), sh("b", "read x")); err != nil {
@@ -291,10 +292,10 @@ func TestSignals_WithoutTarget(t *testing.T) {
 	}
 }
 
-// Descendants that lost their parents come to the keeper, which leaves no zombie of them.
+// TestOrphans_Reaped checks that descendants without a parent come to the keeper, which leaves no zombies.
 //
 // FEATURES: R14
-func TestOrphansAreReaped(t *testing.T) {
+func TestOrphans_Reaped(t *testing.T) {
 	socket, keeper := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	if _, err := l.Spawn(ctx(t), sh("a", "for i in 1 2 3 4 5; do (setsid sh -c 'exit 3' &) ; done; exit 0")); err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// A descendant that holds the pipes after the session's process has ended costs nothing: the
-// keeper sleeps until there is something to read, and reads it.
+// TestKeeper_Sleeps_WhileDescendantHoldsPipe checks that a descendant which holds the pipes after the session's process
+// has exited costs nothing: the keeper sleeps until there is output, and reads it.
 //
 // FAULT: A1
 // FEATURES: R14
-func TestKeeperSleepsWhileADescendantHoldsThePipe(t *testing.T) {
+func TestKeeper_Sleeps_WhileDescendantHoldsPipe(t *testing.T) {
 	for name, apart := range map[string]bool{"one pipe": false, "two pipes": true} {
 		t.Run(name, func(t *testing.T) {
 			socket, pid := start(t)
@@ -34,9 +34,9 @@ func TestKeeperSleepsWhileADescendantHoldsThePipe(t *testing.T) {
 			if ex := receive(t, n.exited, "exit"); ex.Code != 3 || ex.Head != 0 {
 				t.Errorf("exit %+v", ex)
 			}
-			looks := 0 // in all: on a loaded machine a thread that wakes for a moment waits long for a processor
+			looks := 0 // in total: on a loaded machine a thread that wakes for a moment waits long for a processor
 			await(t, "the keeper sleeps", func() bool {
-				if asleep(t, pid) {
+				if isAsleep(t, pid) {
 					looks++
 				}
 				return looks == 100
@@ -52,8 +52,8 @@ func TestKeeperSleepsWhileADescendantHoldsThePipe(t *testing.T) {
 	}
 }
 
-// asleep reports whether all threads of a process wait for something.
-func asleep(t *testing.T, pid int) bool {
+// isAsleep reports whether all threads of a process sleep.
+func isAsleep(t *testing.T, pid int) bool {
 	t.Helper()
 	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(stats) == 0 {
@@ -62,7 +62,7 @@ func asleep(t *testing.T, pid int) bool {
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
 		if err != nil {
-			continue // it ended
+			continue // the thread has exited
 		}
 		_, after, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')'):], []byte(" "))
 		if !bytes.HasPrefix(after, []byte("S")) {

@@ -36,8 +36,8 @@ type Config struct {
 	DaemonRuns bool
 	// OpenPTY opens terminals; nil: the system's. Tests use it to have none.
 	OpenPTY func() (master, slave *os.File, err error)
-	// Pace is the poll interval; nil uses a new one.
-	Pace *idlepoll.Pace
+	// Poller sets the poll intervals; nil: a new one.
+	Poller *idlepoll.Poller
 	// Ready, if not nil, receives "ok\n" once the socket is served, or the error, and is closed.
 	Ready *os.File
 	// Handoff, if not nil, is the state of the previous execution (see upgrade.go).
@@ -46,12 +46,12 @@ type Config struct {
 
 // Keeper is a running keeper.
 type Keeper struct {
-	cfg      Config
-	log      *slog.Logger
-	listener *unixsock.Listener // written with mu held
-	lock     *os.File           // likewise
-	started  time.Time
-	runs     uint64 // executions of this process
+	cfg       Config
+	log       *slog.Logger
+	listener  *unixsock.Listener // written with mu held
+	lock      *os.File           // likewise
+	started   time.Time
+	execCount uint64 // number of executions of this process, as upgrades add one
 
 	// Used by Run's goroutine only, as are writes to listener and locks:
 	stateLock  *os.File          // nil: not acquired; written with mu held
@@ -59,53 +59,53 @@ type Keeper struct {
 	checkError string            // last logged error
 	checks     int               // number of checks, for parking idle streams
 	files      *dirwatch.Watcher // nil: the files are checked every second
-	moved      launch.Moved      // whether the state directory was moved
+	movedState launch.Moved      // whether the state directory was moved
 
 	cgroups  cgroups
 	freeze   sync.RWMutex // held for writing during an upgrade
 	spawning sync.Mutex   // held during a fork, and while processes are reaped
-	resting  epollParker
-	pace     *idlepoll.Pace
+	parker   epollParker
+	poller   *idlepoll.Poller
 	shims    sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
 
-	mu       sync.Mutex
-	children map[string]*child
-	conns    map[*conn]struct{}
-	super    supervisor
-	waiting  map[int]func(syscall.WaitStatus) // helper processes by pid
+	mu         sync.Mutex
+	children   map[string]*child
+	conns      map[*conn]struct{}
+	supervisor supervisor
+	helpers    map[int]func(syscall.WaitStatus) // by pid
 	// listeners receive executions. They outlive their session while one of its processes lives.
-	listeners map[run]*listener
-	lastRun   uint64 // number of the newest run
-	refusals  refusals
+	listeners  map[sessionRun]*listener
+	newestRun  uint64 // number of the newest run
+	rejections rejections
 
 	stop chan error // receives the reason to end; nil is a clean end
 }
 
 const (
-	// releaseInterval is how often unneeded memory is released; when idle, releaseDelay after all other work.
-	releaseInterval, calmLate = 5 * time.Second, time.Second / 4
+	// releaseInterval is how often unneeded memory is released. While idle it is releaseDelay after all other work.
+	releaseInterval, releaseDelay = 5 * time.Second, time.Second / 4
 )
 
 // Run serves until it is asked to end. It is the whole life of a keeper process.
 func Run(cfg Config) error {
 	k := &Keeper{
-		cfg:      cfg,
-		log:      cfg.Log,
-		pace:     cmp.Or(cfg.Pace, new(idlepoll.Pace)),
-		started:  time.Now(),
-		runs:     1,
-		children: map[string]*child{},
-		conns:    map[*conn]struct{}{},
-		waiting:  map[int]func(syscall.WaitStatus){},
+		cfg:       cfg,
+		log:       cfg.Log,
+		poller:    cmp.Or(cfg.Poller, new(idlepoll.Poller)),
+		started:   time.Now(),
+		execCount: 1,
+		children:  map[string]*child{},
+		conns:     map[*conn]struct{}{},
+		helpers:   map[int]func(syscall.WaitStatus){},
 
-		listeners: map[run]*listener{},
+		listeners: map[sessionRun]*listener{},
 		stop:      make(chan error, 1),
 	}
 	if err := k.restoreOrStart(); err != nil {
 		k.reportReady(err)
 		return err
 	}
-	defer k.end()
+	defer k.removeFiles()
 
 	chld := make(chan os.Signal, 1)
 	signal.Notify(chld, syscall.SIGCHLD)
@@ -116,20 +116,20 @@ func Run(cfg Config) error {
 	signal.Notify(term, syscall.SIGTERM)
 
 	go k.accept(k.listener)
-	look, calmly := k.pace.Ticker(launch.WatchEvery), k.pace.LateTicker(releaseInterval, calmLate)
+	look, calmly := k.poller.Ticker(launch.WatchEvery), k.poller.LateTicker(releaseInterval, releaseDelay)
 	defer look.Stop()
 	defer calmly.Stop()
 	defer k.watchFiles()()
-	k.reap() // what ended between two executions
+	k.reap() // processes that ended between two executions
 	k.reportReady(nil)
-	k.firstDaemon()
-	time.AfterFunc(firstClient, k.endIfIdle)
+	k.startFirstDaemon()
+	time.AfterFunc(firstClientTime, k.endIfIdle)
 	var memory memrelease.Memory
 	var pages memrelease.Pages
 	for {
 		select {
 		case <-chld:
-			k.pace.NoteActivity()
+			k.poller.NoteActivity()
 			k.reap()
 		case <-hup:
 		case <-look.C():
@@ -137,12 +137,12 @@ func Run(cfg Config) error {
 			k.restoreFiles()
 			k.pruneExited()
 			k.resumeStopped()
-			k.reportRefusals()
+			k.reportRejections()
 			k.parkIdleStreams()
 		case <-calmly.C():
 			calmly.Next()
-			rests := k.pace.IsIdle()
-			if given := memory.MaybeRelease(rests); pages.Due(sys.PageFaults(), given || rests) {
+			rests := k.poller.IsIdle()
+			if given := memory.MaybeRelease(rests); pages.IsDue(sys.PageFaults(), given || rests) {
 				sys.LeaveOwnPages()
 			}
 		case <-term:
@@ -154,12 +154,12 @@ func Run(cfg Config) error {
 	}
 }
 
-// firstDaemon starts the daemon, unless a running one is about to connect.
-func (k *Keeper) firstDaemon() {
+// startFirstDaemon starts the daemon, unless a running one is about to connect.
+func (k *Keeper) startFirstDaemon() {
 	switch {
 	case len(k.cfg.Daemon) == 0:
 	case k.cfg.DaemonRuns || k.cfg.Handoff != nil:
-		time.AfterFunc(reconnect, func() { k.wantDaemon(nil) })
+		time.AfterFunc(reconnectTime, func() { k.wantDaemon(nil) })
 	default:
 		k.wantDaemon(nil)
 	}
@@ -174,10 +174,10 @@ func (k *Keeper) restoreOrStart() error {
 	if k.cfg.Handoff != nil {
 		return k.restoreHandoff(k.cfg.Handoff)
 	}
-	if err := ownScope(); err != nil {
+	if err := moveToOwnScope(); err != nil {
 		k.log.Info("no separate systemd scope", "why", err)
 	}
-	k.cgroups.find(k.log)
+	k.cgroups.setUp(k.log)
 	if err := k.lockAll(); err != nil {
 		return err
 	}
@@ -198,9 +198,8 @@ func (k *Keeper) reportReady(err error) {
 	k.cfg.Ready = nil
 }
 
-// end removes the socket and the locks while these are still held, so that they cannot be a
-// successor's.
-func (k *Keeper) end() {
+// removeFiles removes the socket and the locks while these are still held, so that they cannot be a successor's.
+func (k *Keeper) removeFiles() {
 	_ = os.Remove(k.cfg.Socket)
 	_ = k.listener.Close()
 	if k.stateLock != nil {
@@ -214,15 +213,15 @@ func (k *Keeper) end() {
 	k.cgroups.close()
 }
 
-// finish asks Run to return.
-func (k *Keeper) finish(err error) {
+// requestEnd makes Run return.
+func (k *Keeper) requestEnd(err error) {
 	select {
 	case k.stop <- err:
 	default:
 	}
 }
 
-// checkPeer lets only our own user (and root) in, with any mode of the socket. It returns the peer.
+// checkPeer accepts only our own user and root, with any mode of the socket. It returns the peer.
 func checkPeer(c syscall.Conn) (uid, pid int, err error) {
 	uid, pid, err = sys.PeerOf(c)
 	if own := os.Getuid(); err == nil && uid != own && uid != 0 {

@@ -24,8 +24,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// The keeper reaps every child of its process, so it runs in a separate process: this test binary, selected by the
-// environment.
+// keeperEnv selects the keeper's role of this test binary. The keeper reaps every child of its process, so it runs in a
+// separate process.
 const keeperEnv = "LONGTERM_TEST_KEEPER"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		switch {
 		case os.Args[0] == fakeDaemon:
 			os.Exit(fakeDaemonMain(filepath.Join(dir, "k.sock"), os.Args[1]))
-		case len(os.Args) > 1 && os.Args[1] == "version": // an upgrade tries it out
+		case len(os.Args) > 1 && os.Args[1] == "version": // an upgrade checks the new binary
 			os.Exit(0)
 		}
 		os.Exit(keeperMain(dir))
@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(isolate.Run(m))
 }
 
+// keeperMain runs a keeper with its files in dir.
 func keeperMain(dir string) int {
 	cfg := Config{
 		Socket: filepath.Join(dir, "k.sock"), Lock: filepath.Join(dir, "k.lock"), Key: "test", Build: "test",
@@ -81,6 +82,7 @@ func (n notices) Output(id string)      { n.output <- id }
 func (n notices) Exited(m *wire.Exited) { n.exited <- m }
 func (n notices) Closed(m *wire.Closed) { n.closed <- m }
 
+// newNotices returns empty channels of notices.
 func newNotices() notices {
 	return notices{make(chan string, 4096), make(chan *wire.Exited, 64), make(chan *wire.Closed, 64)}
 }
@@ -106,11 +108,12 @@ func start(t testing.TB, env ...string) (socket string, pid int) {
 		_ = cmd.Wait()
 	})
 	if line, err := io.ReadAll(ready); err != nil || string(line) != "ok\n" {
-		t.Fatalf("keeper said %q, %v", line, err)
+		t.Fatalf("keeper reported %q, %v", line, err)
 	}
 	return filepath.Join(dir, "k.sock"), cmd.Process.Pid
 }
 
+// dial connects to a keeper in a role.
 func dial(t testing.TB, socket, role string) (*link.Link, notices) {
 	t.Helper()
 	n := newNotices()
@@ -122,6 +125,7 @@ func dial(t testing.TB, socket, role string) (*link.Link, notices) {
 	return l, n
 }
 
+// sh returns a spawn of a shell script.
 func sh(id, script string) wire.Spawn {
 	return wire.Spawn{
 		ID: id, Path: "/bin/sh", Argv: []string{"sh", "-c", script}, Dir: "/",
@@ -136,6 +140,7 @@ type session struct {
 	pty  *os.File
 }
 
+// adopt adopts a session and maps its ring.
 func adopt(t *testing.T, l *link.Link, id string) session {
 	t.Helper()
 	a, err := l.Adopt(ctx(t), id)
@@ -153,6 +158,7 @@ func adopt(t *testing.T, l *link.Link, id string) session {
 	return session{a.Session, r, a.PTY}
 }
 
+// ctx returns a context with a time limit.
 func ctx(t testing.TB) context.Context {
 	t.Helper()
 	c, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -160,6 +166,7 @@ func ctx(t testing.TB) context.Context {
 	return c
 }
 
+// receive receives a value, or fails the test after a time limit.
 func receive[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
 	select {
@@ -171,7 +178,7 @@ func receive[T any](t testing.TB, c <-chan T, what string) T {
 	}
 }
 
-// readAll takes output until n bytes were read, acknowledging as it goes.
+// readAll reads n bytes of output and acknowledges them.
 func readAll(t *testing.T, l *link.Link, n notices, s session, want uint64) string {
 	t.Helper()
 	var b strings.Builder
@@ -224,11 +231,11 @@ func TestOutputExitAndRelease(t *testing.T) {
 	}
 }
 
-// A full ring stops the child instead of dropping output, and another session is not
-// held up by it (K3, K4).
+// TestFullRing_BlocksChild checks that a full ring blocks the child instead of dropping output, and that another session
+// is not affected (K3, K4).
 //
 // FEATURES: R90, R93
-func TestFullRingHoldsTheChildBack(t *testing.T) {
+func TestFullRing_BlocksChild(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	const lines = 40000
@@ -257,12 +264,14 @@ func TestFullRingHoldsTheChildBack(t *testing.T) {
 		want.WriteString("\r\n")
 	}
 	if got := readAll(t, l, n, flood, uint64(want.Len())); got != want.String() {
-		t.Error("lines lost, doubled or out of order")
+		t.Error("lines lost, repeated or out of order")
 	}
 }
 
+// itoa returns i in decimal digits.
 func itoa(i int) string { return strings.TrimSpace(string(appendInt(nil, i))) }
 
+// appendInt appends i in decimal digits.
 func appendInt(b []byte, i int) []byte {
 	if i >= 10 {
 		b = appendInt(b, i/10)
@@ -270,11 +279,11 @@ func appendInt(b []byte, i int) []byte {
 	return append(b, byte('0'+i%10))
 }
 
-// What an earlier daemon did not acknowledge is there for the next one; the exit
-// status waits as well.
+// TestNextDaemon_GetsUnackedOutput checks that the next daemon gets the output that an earlier one did not acknowledge,
+// and the exit status.
 //
 // FEATURES: R90
-func TestNextDaemonGetsEverything(t *testing.T) {
+func TestNextDaemon_GetsUnackedOutput(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	if _, err := l.Spawn(ctx(t), sh("a", "echo one; read x; echo two; exit 3")); err != nil {
@@ -301,7 +310,7 @@ func TestNextDaemonGetsEverything(t *testing.T) {
 }
 
 // FEATURES: R12
-func TestSpawnErrorsAreNamed(t *testing.T) {
+func TestSpawn_Errors(t *testing.T) {
 	socket, _ := start(t)
 	l, _ := dial(t, socket, wire.RoleDaemon)
 	m := sh("a", "true")
@@ -319,10 +328,10 @@ func TestSpawnErrorsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Spawn(ctx(t), sh("c", "true")); err == nil {
-		t.Error("id used twice")
+		t.Error("a used id was accepted")
 	}
 	if _, err := l.Adopt(ctx(t), "none"); err == nil {
-		t.Error("adopted what is not there")
+		t.Error("adopted an unknown session")
 	}
 }
 
@@ -343,7 +352,7 @@ func TestSignalScopes(t *testing.T) {
 		t.Errorf("exit %+v", ex)
 	}
 	if err := l.Signal(ctx(t), "a", syscall.SIGTERM, wire.ScopeGroup); err != nil {
-		t.Errorf("signalling a reaped child: %v", err)
+		t.Errorf("signal to a reaped child: %v", err)
 	}
 }
 
@@ -363,11 +372,11 @@ func TestPipeMode(t *testing.T) {
 	}
 }
 
-// A child that keeps a background process on its terminal is reported as ended; what
-// the other one prints still arrives.
+// TestExit_DoesNotWaitForDescendants checks that a child with a background process on its terminal is reported as ended,
+// and that later output still arrives.
 //
 // FEATURES: R14
-func TestExitDoesNotWaitForDescendants(t *testing.T) {
+func TestExit_DoesNotWaitForDescendants(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	if _, err := l.Spawn(ctx(t), sh("a", "trap '' HUP; (read x < /dev/tty; echo late) & echo early; exit 0")); err != nil {
@@ -380,8 +389,8 @@ func TestExitDoesNotWaitForDescendants(t *testing.T) {
 	}
 }
 
-// Frames of an unknown kind are skipped (K5).
-func TestUnknownKindIsSkipped(t *testing.T) {
+// TestUnknownKind_Skipped checks that frames of an unknown kind are skipped (K5).
+func TestUnknownKind_Skipped(t *testing.T) {
 	socket, _ := start(t)
 	uc, err := unixsock.Dial(socket)
 	if err != nil {
@@ -407,7 +416,7 @@ func TestUnknownKindIsSkipped(t *testing.T) {
 }
 
 // FEATURES: R93
-func TestGarbageEndsOnlyItsConnection(t *testing.T) {
+func TestGarbage_EndsOnlyItsConnection(t *testing.T) {
 	socket, _ := start(t)
 	uc, err := unixsock.Dial(socket)
 	if err != nil {
@@ -432,7 +441,7 @@ func TestShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := l.Shutdown(ctx(t), false); err == nil {
-		t.Error("ended with a session running")
+		t.Error("shut down with a running session")
 	}
 	if err := l.Shutdown(ctx(t), true); err != nil {
 		t.Error(err)

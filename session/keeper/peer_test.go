@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// frame is a frame with all parts set by a test.
+// frame returns a frame with all parts set by a test.
 func frame(length uint32, kind wire.Kind, files uint16, payload ...byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, length)
 	b = binary.LittleEndian.AppendUint16(b, uint16(kind))
@@ -27,11 +27,12 @@ func frame(length uint32, kind wire.Kind, files uint16, payload ...byte) []byte 
 	return append(b, payload...)
 }
 
+// helloOf returns an encoded Hello of a role.
 func helloOf(role string) []byte {
 	return wire.AppendFrame(nil, &wire.Hello{Version: wire.Version, MinVersion: wire.Version, Role: role}, 0)
 }
 
-// rawPeer is a connection that sends arbitrary bytes.
+// rawPeer returns a connection that sends arbitrary bytes.
 func rawPeer(t *testing.T, socket string) (*os.File, *wire.Conn) {
 	t.Helper()
 	uc, err := unixsock.Dial(socket)
@@ -45,17 +46,17 @@ func rawPeer(t *testing.T, socket string) (*os.File, *wire.Conn) {
 	return uc, wire.NewConn(uc)
 }
 
-// A peer that breaks the protocol loses its connection. Sessions, other peers and the keeper's
-// descriptors are as before.
+// TestPeers_BreakingProtocol checks that a peer which breaks the protocol loses its connection, and that sessions, other
+// peers and the keeper's descriptors are not affected.
 //
 // FEATURES: R93
-func TestPeersThatBreakTheProtocol(t *testing.T) {
+func TestPeers_BreakingProtocol(t *testing.T) {
 	socket, pid := start(t)
 	l, _ := dial(t, socket, wire.RoleDaemon)
 	if _, err := l.Spawn(ctx(t), sh("a", "read x")); err != nil {
 		t.Fatal(err)
 	}
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	greeted := func(more ...byte) []byte { return append(helloOf(wire.RoleTool), more...) }
 	for name, said := range map[string][]byte{
 		"nothing":                       nil,
@@ -85,22 +86,22 @@ func TestPeersThatBreakTheProtocol(t *testing.T) {
 			}
 			closeWrite(t, uc)
 			if _, err := io.Copy(io.Discard, uc); err != nil && !isReset(err) {
-				t.Errorf("the connection goes on: %v", err)
+				t.Errorf("the connection continues: %v", err)
 			}
 			_ = uc.Close()
 			if s, err := l.Status(ctx(t)); err != nil || s.Sessions != 1 {
-				t.Errorf("others: %+v, %v", s, err)
+				t.Errorf("other peer: %+v, %v", s, err)
 			}
 		})
 	}
 	awaitDescriptors(t, pid, before)
 }
 
-// isReset reports whether a connection ended with bytes of ours unread.
+// isReset reports whether a connection ended with unread bytes of ours.
 func isReset(err error) bool { return strings.Contains(err.Error(), "reset by peer") }
 
-// A peer that is in no hurry is understood: a byte at a time, or all at once.
-func TestFramesInPieces(t *testing.T) {
+// TestFrames_InPieces checks frames that arrive a byte at a time, or all at once.
+func TestFrames_InPieces(t *testing.T) {
 	socket, _ := start(t)
 	said := append(helloOf(wire.RoleTool), wire.AppendFrame(nil, &wire.Status{Req: 1}, 0)...)
 	said = append(said, wire.AppendFrame(nil, &wire.List{Req: 2}, 0)...)
@@ -121,8 +122,9 @@ func TestFramesInPieces(t *testing.T) {
 	}
 }
 
-// Answers are written before the connection ends, even if the peer has closed its writing side.
-func TestAnswersAfterTheLastWord(t *testing.T) {
+// TestAnswers_AfterPeerClosedWrite checks that answers are written before the connection ends, even if the peer has
+// closed its writing side.
+func TestAnswers_AfterPeerClosedWrite(t *testing.T) {
 	socket, _ := start(t)
 	uc, c := rawPeer(t, socket)
 	said := helloOf(wire.RoleTool)
@@ -135,13 +137,13 @@ func TestAnswersAfterTheLastWord(t *testing.T) {
 	}
 	closeWrite(t, uc)
 	if f, _, err := c.Read(); err != nil || f.Kind != wire.KindHello {
-		t.Fatalf("greeted with kind %d, %v", f.Kind, err)
+		t.Fatalf("greeting of kind %d, %v", f.Kind, err)
 	}
 	for i := range asked {
 		f, _, err := c.Read()
 		var m wire.StatusReply
 		if err != nil || wire.Decode(f.Payload, &m) != nil || m.Req != uint64(i+1) {
-			t.Fatalf("answer %d is of %d, %v", i+1, m.Req, err)
+			t.Fatalf("answer %d is for request %d, %v", i+1, m.Req, err)
 		}
 	}
 	if _, _, err := c.Read(); !errors.Is(err, io.EOF) {
@@ -149,9 +151,9 @@ func TestAnswersAfterTheLastWord(t *testing.T) {
 	}
 }
 
-// Descriptors that come with what needs none are closed: with the hello, with a request, with a
-// kind that is not known.
-func TestUnwantedDescriptorsAreClosed(t *testing.T) {
+// TestUnwantedDescriptors_Closed checks that descriptors which a message does not need are closed: with the hello, with a
+// request, with an unknown kind.
+func TestUnwantedDescriptors_Closed(t *testing.T) {
 	socket, _ := start(t)
 	_, c := rawPeer(t, socket)
 	pipes := make([]*os.File, 3)
@@ -175,26 +177,26 @@ func TestUnwantedDescriptorsAreClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadAll(r); err != nil {
-			t.Errorf("descriptors of message %d are open still: %v", i, err)
+			t.Errorf("descriptors of message %d still open: %v", i, err)
 		}
 		_ = r.Close()
 	}
 	if f, _, err := c.Read(); err != nil || f.Kind != wire.KindHello {
-		t.Errorf("greeted with kind %d, %v", f.Kind, err)
+		t.Errorf("greeting of kind %d, %v", f.Kind, err)
 	}
 	if f, _, err := c.Read(); err != nil || f.Kind != wire.KindStatusReply {
-		t.Errorf("answered with kind %d, %v", f.Kind, err)
+		t.Errorf("answer of kind %d, %v", f.Kind, err)
 	}
 }
 
-// A peer that does not read its answers blocks no other (K4).
+// TestPeer_NotReading checks that a peer which does not read its answers blocks no other (K4).
 //
 // FEATURES: R93
-func TestPeerThatDoesNotRead(t *testing.T) {
+func TestPeer_NotReading(t *testing.T) {
 	socket, pid := start(t)
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	uc, _ := rawPeer(t, socket)
-	said := helloOf(wire.RoleDaemon) // notices are for it as well
+	said := helloOf(wire.RoleDaemon) // notices are sent to it too
 	for i := range 5000 {
 		said = wire.AppendFrame(said, &wire.Status{Req: uint64(i)}, 0)
 	}
@@ -225,8 +227,8 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	awaitDescriptors(t, pid, before)
 }
 
-// The newest daemon gets the notices, an older one loses its connection; tools get none and
-// take nothing away.
+// TestNotices_GoToNewestDaemon checks that the newest daemon gets the notices and an older one loses its connection.
+// Tools get none, and take none from the daemon.
 //
 // FEATURES: R90
 func TestNotices_GoToNewestDaemon(t *testing.T) {
@@ -253,7 +255,7 @@ func TestNotices_GoToNewestDaemon(t *testing.T) {
 	}
 	for name, n := range map[string]notices{"the first daemon": n1, "the tool": nt} {
 		if len(n.exited)+len(n.closed)+len(n.output) > 0 {
-			t.Errorf("%s is told of %d ends", name, len(n.exited))
+			t.Errorf("%s got %d exits", name, len(n.exited))
 		}
 	}
 	_ = second.Close()
@@ -263,7 +265,7 @@ func TestNotices_GoToNewestDaemon(t *testing.T) {
 	n3.close(t, "a")
 }
 
-// The keeper sends one notice of output until the daemon has read the ring.
+// TestOutputNotice_SentOncePerRead checks that the keeper sends one notice of output until the daemon has read the ring.
 func TestOutputNotice_SentOncePerRead(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
@@ -279,7 +281,7 @@ func TestOutputNotice_SentOncePerRead(t *testing.T) {
 	}
 	receive(t, n.output, "notice")
 	if len(n.output) > 0 {
-		t.Errorf("told %d times more", len(n.output))
+		t.Errorf("got %d more notices", len(n.output))
 	}
 	s.ring.ArmNotice()
 	if _, err := s.pty.WriteString("\n"); err != nil {
@@ -288,12 +290,12 @@ func TestOutputNotice_SentOncePerRead(t *testing.T) {
 	receive(t, n.output, "notice after a look")
 }
 
-// Concurrent requests of many peers are each answered to their sender.
+// TestPeers_Concurrent checks that concurrent requests of many peers are each answered to their sender.
 //
 // FEATURES: R93
-func TestManyPeersAtOnce(t *testing.T) {
+func TestPeers_Concurrent(t *testing.T) {
 	socket, pid := start(t)
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -325,13 +327,13 @@ func TestManyPeersAtOnce(t *testing.T) {
 	awaitDescriptors(t, pid, before)
 }
 
-// What is queued for a peer is written in order; what is queued after its end is dropped with
-// its descriptors.
-func TestQueueOfAConnection(t *testing.T) {
+// TestConn_Queue checks that queued messages are written in order, and that messages queued after the end are dropped
+// with their descriptors.
+func TestConn_Queue(t *testing.T) {
 	ours, theirs := socketPair(t)
 	c := newConn(ours, os.Getuid(), os.Getpid())
 	var writer sync.WaitGroup
-	writer.Go(c.write)
+	writer.Go(c.writeQueue)
 	peer := wire.NewConn(theirs)
 	for i := range 100 {
 		c.send(&wire.Done{Req: uint64(i)})
@@ -344,9 +346,9 @@ func TestQueueOfAConnection(t *testing.T) {
 		}
 	}
 	c.send(&wire.Done{Req: 1000})
-	close(c.gone) // the last word is written before the end
+	close(c.readEnded) // the last message is written before the end
 	if f, _, err := peer.Read(); err != nil || f.Kind != wire.KindDone {
-		t.Errorf("the last word: kind %d, %v", f.Kind, err)
+		t.Errorf("last message: kind %d, %v", f.Kind, err)
 	}
 	if _, _, err := peer.Read(); !errors.Is(err, io.EOF) {
 		t.Errorf("then %v", err)
@@ -365,18 +367,18 @@ func TestQueueOfAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(r); err != nil {
-		t.Errorf("a descriptor queued after the end is open still: %v", err)
+		t.Errorf("a descriptor queued after the end is still open: %v", err)
 	}
 	if len(c.queue) != 0 {
-		t.Errorf("%d messages are kept for nobody", len(c.queue))
+		t.Errorf("%d messages left in the queue", len(c.queue))
 	}
 	if err := c.sendFiles(&wire.Session{}, w); err == nil {
-		t.Error("a file that is closed is sent")
+		t.Error("a closed file was queued")
 	}
 }
 
-// A peer that goes while much is queued for it leaves no descriptors behind.
-func TestQueueOfAPeerThatGoes(t *testing.T) {
+// TestConn_Queue_WhenPeerDisconnects checks that a peer which disconnects with a full queue leaves no open descriptors.
+func TestConn_Queue_WhenPeerDisconnects(t *testing.T) {
 	ours, theirs := socketPair(t)
 	c := newConn(ours, os.Getuid(), os.Getpid())
 	r, w, err := os.Pipe()
@@ -391,11 +393,11 @@ func TestQueueOfAPeerThatGoes(t *testing.T) {
 	}
 	_ = w.Close()
 	_ = theirs.Close()
-	c.write() // ends by itself
+	c.writeQueue() // ends by itself
 	if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(r); err != nil {
-		t.Errorf("descriptors are open still: %v", err)
+		t.Errorf("descriptors still open: %v", err)
 	}
 }

@@ -16,32 +16,33 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// onPipes is sh on three pipes.
+// onPipes returns a spawn of sh on three pipes.
 func onPipes(id, script string) wire.Spawn {
 	m := sh(id, script)
 	m.Pipe, m.Separate = true, true
 	return m
 }
 
-// streams takes output up to an offset, split by where it came from.
-type streams struct {
-	off    uint64
-	merged bytes.Buffer
-	of     [2]bytes.Buffer
+// streamReader reads output up to an offset, by stream.
+type streamReader struct {
+	off      uint64
+	merged   bytes.Buffer
+	byStream [2]bytes.Buffer
 }
 
-func (st *streams) take(t *testing.T, l *link.Link, n notices, s session, until uint64) {
+// take reads output up to an offset.
+func (st *streamReader) take(t *testing.T, l *link.Link, n notices, s session, until uint64) {
 	t.Helper()
 	for st.off < until {
 		s.ring.ArmNotice()
 		for p := s.ring.BytesAt(st.off, 1<<20); len(p) > 0; p = s.ring.BytesAt(st.off, 1<<20) {
 			runs, ok := s.ring.Runs(nil, st.off, st.off+uint64(len(p)))
 			if !ok {
-				t.Fatalf("nothing is known of the bytes at %d", st.off)
+				t.Fatalf("streams of the bytes at %d unknown", st.off)
 			}
 			st.merged.Write(p)
 			for _, r := range runs {
-				st.of[r.Stream].Write(p[:r.Bytes])
+				st.byStream[r.Stream].Write(p[:r.Bytes])
 				p = p[r.Bytes:]
 				st.off += uint64(r.Bytes)
 			}
@@ -58,7 +59,7 @@ func (st *streams) take(t *testing.T, l *link.Link, n notices, s session, until 
 }
 
 // FEATURES: R2, R4
-func TestStreamsApart(t *testing.T) {
+func TestStreams_Separate(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	if _, err := l.Spawn(ctx(t), onPipes("a", "test -t 1 && echo tty; echo out; echo err >&2; kill -TERM $$")); err != nil {
@@ -69,21 +70,21 @@ func TestStreamsApart(t *testing.T) {
 		t.Errorf("%+v", s.Session)
 	}
 	ex := receive(t, n.exited, "exit")
-	var st streams
+	var st streamReader
 	st.take(t, l, n, s, ex.Head)
-	if st.of[ring.Stdout].String() != "out\n" || st.of[ring.Stderr].String() != "err\n" || ex.Signal != int64(syscall.SIGTERM) {
-		t.Errorf("%q and %q, exit %+v", &st.of[0], &st.of[1], ex)
+	if st.byStream[ring.Stdout].String() != "out\n" || st.byStream[ring.Stderr].String() != "err\n" || ex.Signal != int64(syscall.SIGTERM) {
+		t.Errorf("%q and %q, exit %+v", &st.byStream[0], &st.byStream[1], ex)
 	}
 	if cl := receive(t, n.closed, "close"); cl.Head != ex.Head {
 		t.Errorf("closed at %d, exited at %d", cl.Head, ex.Head)
 	}
 }
 
-// A child that changes streams with every line fills the log long before the ring. It is
-// held back then, by both streams, and nothing is lost (K3).
+// TestFullLog_BlocksChild checks a child that changes streams with every line, which fills the log long before the ring.
+// Both streams are blocked then, and nothing is lost (K3).
 //
 // FEATURES: R4, R90
-func TestFullLogHoldsTheChildBack(t *testing.T) {
+func TestFullLog_BlocksChild(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	const lines = 5000
@@ -97,16 +98,17 @@ func TestFullLogHoldsTheChildBack(t *testing.T) {
 		fmt.Fprintf(&want[0], "o%d\n", i)
 		fmt.Fprintf(&want[1], "e%d\n", i)
 	}
-	var st streams
+	var st streamReader
 	st.take(t, l, n, s, uint64(want[0].Len()+want[1].Len()))
 	for i := range want {
-		if st.of[i].String() != want[i].String() {
-			t.Errorf("stream %d: lost, doubled or out of order", i)
+		if st.byStream[i].String() != want[i].String() {
+			t.Errorf("stream %d: lost, repeated or out of order", i)
 		}
 	}
 }
 
-// Output arrives in the order in which it was written: the child waits until each line was read.
+// TestArrivalOrder checks that output arrives in the order in which it was written: the child waits until each line was
+// read.
 //
 // FEATURES: R4
 func TestArrivalOrder(t *testing.T) {
@@ -118,7 +120,7 @@ func TestArrivalOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := adopt(t, l, "a")
-	var st streams
+	var st streamReader
 	for i := range 6 {
 		st.take(t, l, n, s, uint64(2*i+2))
 		if _, err := s.pty.WriteString("\n"); err != nil {
@@ -130,8 +132,8 @@ func TestArrivalOrder(t *testing.T) {
 	}
 }
 
-// The output ends only when both pipes are closed; the exit does not wait for that, nor
-// for a descendant that holds one of them.
+// TestEndOfStreams checks that the output ends only when both pipes are closed, and that the exit does not wait for that,
+// nor for a descendant that holds one of them.
 //
 // FEATURES: R4, R14
 func TestEndOfStreams(t *testing.T) {
@@ -149,7 +151,7 @@ func TestEndOfStreams(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := adopt(t, l, "a")
-			var st streams
+			var st streamReader
 			st.take(t, l, n, s, 4)
 			if err := l.CloseInput(ctx(t), "a"); err != nil {
 				t.Fatal(err)
@@ -173,7 +175,7 @@ func TestEndOfStreams(t *testing.T) {
 		}
 		s := adopt(t, l, "a")
 		ex := receive(t, n.exited, "exit")
-		var st streams
+		var st streamReader
 		st.take(t, l, n, s, ex.Head)
 		if st.merged.String() != "out\n" {
 			t.Errorf("%q at the exit", &st.merged)
@@ -183,8 +185,8 @@ func TestEndOfStreams(t *testing.T) {
 		}
 		cl := receive(t, n.closed, "close")
 		st.take(t, l, n, s, cl.Head)
-		if st.of[ring.Stderr].String() != "late\n" {
-			t.Errorf("%q at the end", &st.of[ring.Stderr])
+		if st.byStream[ring.Stderr].String() != "late\n" {
+			t.Errorf("%q at the end", &st.byStream[ring.Stderr])
 		}
 	})
 }
@@ -207,7 +209,7 @@ func TestInputOnPipes(t *testing.T) {
 		_, err := io.Copy(s.pty, strings.NewReader(strings.Repeat("0123456789", 100_000)))
 		written <- err
 	}()
-	var st streams
+	var st streamReader
 	st.take(t, l, n, s, 1_000_000)
 	if err := receive(t, written, "end of writing"); err != nil {
 		t.Fatal(err)
@@ -222,17 +224,17 @@ func TestInputOnPipes(t *testing.T) {
 		t.Errorf("%d bytes", st.merged.Len())
 	}
 	if err := l.CloseInput(ctx(t), "a"); err != nil {
-		t.Errorf("closing it again: %v", err)
+		t.Errorf("second close: %v", err)
 	}
 	if err := l.CloseInput(ctx(t), "none"); err == nil {
-		t.Error("closed what is not there")
+		t.Error("closed the input of an unknown session")
 	}
 }
 
-// A child that does not want its input leaves an error, nothing else.
+// TestInput_ClosedByChild checks that a child which closes its input causes only a write error.
 //
 // FEATURES: R4
-func TestInputRefused(t *testing.T) {
+func TestInput_ClosedByChild(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	m := onPipes("a", "exec 0<&-; echo closed; sleep 60")
@@ -241,7 +243,7 @@ func TestInputRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := adopt(t, l, "a")
-	var st streams
+	var st streamReader
 	st.take(t, l, n, s, 7)
 	if _, err := s.pty.WriteString("x"); err == nil || !strings.Contains(err.Error(), syscall.EPIPE.Error()) {
 		t.Errorf("write: %v", err)
@@ -252,13 +254,14 @@ func TestInputRefused(t *testing.T) {
 	receive(t, n.exited, "exit")
 }
 
-// noPTYEnv makes a test's keeper one on a system without a free terminal.
+// noPTYEnv makes a test's keeper have no free terminal.
 const noPTYEnv = keeperEnv + "_NOPTY"
 
+// noPTY is an OpenPTY without terminals.
 func noPTY() (master, slave *os.File, err error) { return nil, nil, syscall.ENXIO }
 
 // FEATURES: R3
-func TestNoTerminalIsNamed(t *testing.T) {
+func TestSpawn_WithoutTerminal(t *testing.T) {
 	socket, _ := start(t, noPTYEnv+"=1")
 	l, n := dial(t, socket, wire.RoleDaemon)
 	_, err := l.Spawn(ctx(t), sh("a", "true"))
@@ -273,11 +276,11 @@ func TestNoTerminalIsNamed(t *testing.T) {
 	}
 }
 
-// If both pipes were written before the keeper reads, the earlier one comes first. A write between poll and read can be
-// missed, so only most must be right.
+// TestPipeOrder checks that if both pipes were written before the keeper reads, the earlier one comes first. A write
+// between poll and read can be missed, so only most must be right.
 //
 // FEATURES: R4
-func TestFirstWrittenIsFirst(t *testing.T) {
+func TestPipeOrder(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	right := 0
@@ -291,7 +294,7 @@ func TestFirstWrittenIsFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := adopt(t, l, id)
-		var st streams
+		var st streamReader
 		st.take(t, l, n, s, 4)
 		if st.merged.String() == want {
 			right++
@@ -300,6 +303,6 @@ func TestFirstWrittenIsFirst(t *testing.T) {
 		receive(t, n.closed, "close")
 	}
 	if right <= rounds*3/4 {
-		t.Errorf("%d of %d are in order", right, rounds)
+		t.Errorf("%d of %d in order", right, rounds)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// pumpMax bounds the bytes moved before a notice goes out.
-	pumpMax = 256 << 10
+	// maxMoveBytes bounds the bytes moved before a notice is sent.
+	maxMoveBytes = 256 << 10
 	// trimAfterBytes is the output after which a ring is trimmed, once it was idle for trimAfterIdle.
 	trimAfterBytes = 128 << 10
 	trimAfterIdle  = 10 * time.Second
@@ -27,10 +27,10 @@ const (
 type moveEnd int
 
 const (
-	endedEmpty moveEnd = iota // nothing more to read now
-	endedFull                 // the ring has no room
-	endedLong                 // pumpMax reached
-	endedEOF                  // no process holds the other end
+	moveEmpty    moveEnd = iota // nothing more to read now
+	moveRingFull                // the ring has no room
+	moveLimit                   // maxMoveBytes reached
+	moveEOF                     // no process holds the other end
 )
 
 // pump is a stream's goroutine: it moves output to the ring until the stream is closed or released.
@@ -38,9 +38,9 @@ func (k *Keeper) pump(c *child, o *stream) {
 	if k.pumpUntilIdle(c, o) {
 		return // continues when output arrives
 	}
-	if c.pumping.Add(-1) == 0 {
+	if c.activePumps.Add(-1) == 0 {
 		c.order.close()
-		close(c.done)
+		close(c.pumpsDone)
 	}
 }
 
@@ -51,15 +51,15 @@ func (k *Keeper) pumpUntilIdle(c *child, o *stream) (rests bool) {
 		k.log.Error("pump", "session", c.id, "err", err)
 		return false
 	}
-	var wasDrained bool // read until empty since the process was reaped
+	var wasDrained bool // the stream was read until empty since the process was reaped
 	for {
-		reaped := c.reaped.Load() // before reading: what it printed is readable by now
+		reaped := c.reaped.Load() // before reading: all that the process printed is readable by now
 		var why moveEnd
 		moved := 0
 		err := raw.Read(func(fd uintptr) bool {
 			why, moved = k.move(c, o, int(fd))
-			// A look without waiting is due once: a descendant may hold the other end for ever.
-			return reaped && !wasDrained || why != endedEmpty || moved > 0
+			// A read without waiting is due once: a descendant may hold the other end forever.
+			return reaped && !wasDrained || why != moveEmpty || moved > 0
 		})
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded): // the reaper, or time to trim
@@ -69,20 +69,20 @@ func (k *Keeper) pumpUntilIdle(c *child, o *stream) (rests bool) {
 				return true
 			}
 			continue
-		case err != nil: // released
+		case err != nil: // the session was released
 			return false
 		}
 		o.idle.Store(false)
-		k.pace.NoteActivity()
+		k.poller.NoteActivity()
 		if moved > 0 {
 			if c.ring.ShouldNotify() {
 				k.notify(&wire.Output{ID: c.id})
 			}
-			if c.ring.Head()-c.trimmed.Load() >= trimAfterBytes && why == endedEmpty {
+			if c.ring.Head()-c.trimmedAt.Load() >= trimAfterBytes && why == moveEmpty {
 				_ = o.file.SetReadDeadline(time.Now().Add(trimAfterIdle))
 			}
 		}
-		if reaped && !wasDrained && (why == endedEmpty || why == endedEOF) {
+		if reaped && !wasDrained && (why == moveEmpty || why == moveEOF) {
 			wasDrained = true
 			k.reportDrained(c, o)
 		}
@@ -97,37 +97,37 @@ func (k *Keeper) pumpUntilIdle(c *child, o *stream) (rests bool) {
 func (k *Keeper) move(c *child, o *stream, fd int) (why moveEnd, moved int) {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
-	c.moving.Lock()
-	defer c.moving.Unlock()
-	enough := pumpMax
-	if len(c.outs) > 1 {
+	c.ringMu.Lock()
+	defer c.ringMu.Unlock()
+	enough := maxMoveBytes
+	if len(c.outputs) > 1 {
 		enough = 1
-		if s, ok := c.order.first(); ok && s != o.id {
-			moved = c.moveFrom(c.outs[s])
+		if s, ok := c.order.firstReady(); ok && s != o.id {
+			moved = c.moveFrom(c.outputs[s])
 		}
 	}
 	for first := true; first || moved < enough; first = false {
 		room := c.ring.RoomFor(o.id)
 		if room == nil {
-			return endedFull, moved
+			return moveRingFull, moved
 		}
 		n, err := rawio.Read(fd, room)
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
-			return endedEmpty, moved
+			return moveEmpty, moved
 		case n <= 0: // 0, EIO: the other side is closed
-			return endedEOF, moved
+			return moveEOF, moved
 		default:
 			c.ring.PublishAs(o.id, n)
 			moved += n
 		}
 	}
-	return endedLong, moved
+	return moveLimit, moved
 }
 
-// moveFrom reads once from the other stream, for which its own goroutine would come too late. That goroutine handles
-// the end of the stream.
+// moveFrom reads once from the other stream, for which its own goroutine would come too late. That goroutine handles the
+// end of the stream.
 func (c *child) moveFrom(o *stream) (n int) {
 	raw, err := o.file.SyscallConn()
 	if err != nil {
@@ -146,18 +146,17 @@ func (c *child) moveFrom(o *stream) (n int) {
 // afterMove handles the end of a move; false ends the goroutine.
 func (k *Keeper) afterMove(c *child, o *stream, why moveEnd, reaped bool) bool {
 	switch why {
-	case endedFull:
-		if c.stall(o) {
-			// The daemon sees the flag after its next acknowledgement. A release
-			// closes the stream and sends a resume.
+	case moveRingFull:
+		if c.mustWaitForRoom(o) {
+			// The daemon sees the flag after its next acknowledgement. A release closes the stream and sends a resume.
 			<-o.resume
 		}
-	case endedEOF:
-		if c.pipe || reaped {
+	case moveEOF:
+		if c.onPipes || reaped {
 			k.reportClosed(c, o)
 			return false
 		}
-		select { // its terminal is closed but it lives on
+		select { // the terminal is closed but the child lives on
 		case <-o.resume:
 		case <-time.After(reopenCheck):
 		}
@@ -165,11 +164,11 @@ func (k *Keeper) afterMove(c *child, o *stream, why moveEnd, reaped bool) bool {
 	return true
 }
 
-// stall reports whether the stream must wait for room in the ring. If it need not, it wakes the other streams, which
+// mustWaitForRoom reports whether the stream must wait for room in the ring. Otherwise it wakes the other streams, which
 // may wait because of its flag.
-func (c *child) stall(o *stream) bool {
-	c.moving.Lock()
-	defer c.moving.Unlock()
+func (c *child) mustWaitForRoom(o *stream) bool {
+	c.ringMu.Lock()
+	defer c.ringMu.Unlock()
 	if !c.ring.StallFor(o.id) {
 		return true
 	}
@@ -181,14 +180,14 @@ func (c *child) stall(o *stream) bool {
 func (k *Keeper) trim(c *child) {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
-	c.moving.Lock()
-	defer c.moving.Unlock()
+	c.ringMu.Lock()
+	defer c.ringMu.Unlock()
 	head := c.ring.Head()
-	if head-c.trimmed.Load() < trimAfterBytes || head != c.ring.Tail() {
+	if head-c.trimmedAt.Load() < trimAfterBytes || head != c.ring.Tail() {
 		return
 	}
 	if err := c.ring.Trim(); err != nil {
 		k.log.Debug("trim", "session", c.id, "err", err)
 	}
-	c.trimmed.Store(head)
+	c.trimmedAt.Store(head)
 }

@@ -32,10 +32,10 @@ func (k *Keeper) reap() {
 func (k *Keeper) onReaped(pid int, status syscall.WaitStatus, usage *syscall.Rusage) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if fn, ok := k.waiting[pid]; ok {
-		delete(k.waiting, pid)
-		if pid == k.super.pid { // its connection's end must not be taken for the news
-			k.super.reaped = true
+	if fn, ok := k.helpers[pid]; ok {
+		delete(k.helpers, pid)
+		if pid == k.supervisor.pid { // a later end of its connection must not count as another end
+			k.supervisor.exitUnreported = true
 		}
 		go fn(status)
 		return
@@ -46,8 +46,8 @@ func (k *Keeper) onReaped(pid int, status syscall.WaitStatus, usage *syscall.Rus
 			c.reaped.Store(true)
 			// Wakes the pumping goroutines, which drain and report.
 			open := false
-			for _, o := range c.outs {
-				k.resting.wake(o, true)
+			for _, o := range c.outputs {
+				k.parker.unpark(o, true)
 				open = o.file.SetReadDeadline(time.Unix(1, 0)) == nil && !o.closed || open
 			}
 			if !open {
@@ -71,8 +71,8 @@ func exitOf(id string, status syscall.WaitStatus, usage *syscall.Rusage) *wire.E
 	return e
 }
 
-// wake sets a signal, unless it is set already.
-func wake(c chan struct{}) {
+// setSignal sets a signal, unless it is set already.
+func setSignal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -98,25 +98,25 @@ func (k *Keeper) reportClosed(c *child, o *stream) {
 // reportEndLocked reports exit and close of a session, as far as both are due.
 func (k *Keeper) reportEndLocked(c *child) {
 	closed := true
-	for _, o := range c.outs {
+	for _, o := range c.outputs {
 		closed = closed && o.closed
 		if !o.drained && !o.closed {
 			return
 		}
 	}
 	k.reportLocked(c) // a pipe may close before its process is reaped: no-op then
-	if closed && !c.closed {
-		c.closed = true
+	if closed && !c.outputClosed {
+		c.outputClosed = true
 		k.notifyLocked(&wire.Closed{ID: c.id, Head: c.ring.Head()})
 	}
 }
 
 // reportLocked reports the exit of a session.
 func (k *Keeper) reportLocked(c *child) {
-	if c.reported || c.exit == nil {
+	if c.exitReported || c.exit == nil {
 		return
 	}
-	c.reported = true
+	c.exitReported = true
 	c.exit.Head = c.ring.Head()
 	k.notifyLocked(c.exit)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
+// Errors of requests, sent in a Done.
 var (
 	errNotFound = errors.New("no such session in this keeper")
 	errExists   = errors.New("the keeper has a session with this id")
@@ -23,6 +24,7 @@ type request struct {
 	handle  func(k *Keeper, c *conn, m wire.Message, files []*os.File) error
 }
 
+// requests is the table of requests by message kind.
 var requests = map[wire.Kind]request{
 	wire.KindSpawn:       on(handleSpawn),
 	wire.KindList:        on(handleList),
@@ -40,8 +42,8 @@ var requests = map[wire.Kind]request{
 
 	wire.KindBound: on(handleBound),
 
-	wire.KindExecutionAnswer:  on(handleExecutionAnswer),
-	wire.KindExecutionHearing: on(handleExecutionHearing),
+	wire.KindExecutionAnswer:   on(handleExecutionAnswer),
+	wire.KindExecutionReceiver: on(handleExecutionReceiver),
 }
 
 // on adapts a typed handler to the table.
@@ -107,7 +109,7 @@ func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
 		c.send(k.spawnReply(m, ch, err))
 		return nil
 	}
-	k.shims.RLock() // no upgrade while one prepares itself
+	k.shims.RLock() // no upgrade while a shim prepares itself
 	ch, err := k.spawn(m)
 	if err != nil {
 		k.shims.RUnlock()
@@ -118,7 +120,7 @@ func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
 		defer k.shims.RUnlock()
 		a, err := k.awaitShim(ch)
 		reply := k.spawnReply(m, ch, err)
-		reply.Shim, reply.Judged, reply.Report = err == nil, a.checked, a.report
+		reply.Shim, reply.Checked, reply.Report = err == nil, a.checked, a.report
 		c.send(reply)
 	}()
 	return nil
@@ -139,7 +141,7 @@ func (k *Keeper) spawnReply(m *wire.Spawn, ch *child, err error) *wire.Spawned {
 		k.log.Warn("spawn", "session", m.ID, "path", m.Path, "err", err)
 	} else {
 		reply.PID, reply.Started, reply.Base = int64(ch.pid), ch.started.UnixNano(), m.Base
-		reply.Limited = limits(m)
+		reply.Limited = hasLimits(m)
 	}
 	return reply
 }
@@ -159,8 +161,8 @@ func handleList(k *Keeper, c *conn, m *wire.List, _ []*os.File) error {
 func (c *child) describe(req uint64) *wire.Session {
 	return &wire.Session{
 		Req: req, ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
-		Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
-		Exited: c.reported, Closed: c.closed,
+		Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.onPipes,
+		Exited: c.exitReported, Closed: c.outputClosed,
 		Separate: c.ring.IsSeparated(), Input: c.input != nil, Cgroup: c.cgroup,
 	}
 }
@@ -178,10 +180,10 @@ func handleAdopt(k *Keeper, c *conn, m *wire.Adopt, _ []*os.File) error {
 		c.send(done(m.Req, err))
 		return nil
 	}
-	if ch.reported {
+	if ch.exitReported {
 		c.send(ch.exit)
 	}
-	if ch.closed {
+	if ch.outputClosed {
 		c.send(&wire.Closed{ID: ch.id, Head: ch.ring.Head()})
 	}
 	return nil
@@ -233,8 +235,8 @@ func handleStatus(k *Keeper, c *conn, m *wire.Status, _ []*os.File) error {
 	defer k.mu.Unlock()
 	c.send(&wire.StatusReply{
 		Req: m.Req, PID: int64(os.Getpid()), Build: k.cfg.Build, Started: k.started.UnixNano(),
-		Sessions: uint64(len(k.children)), DaemonPID: int64(k.super.pid),
-		Restarts: k.super.restarts, LastError: k.super.lastError, Executions: k.runs,
+		Sessions: uint64(len(k.children)), DaemonPID: int64(k.supervisor.pid),
+		Restarts: k.supervisor.restarts, LastError: k.supervisor.lastError, Executions: k.execCount,
 	})
 	return nil
 }
@@ -250,7 +252,7 @@ func handleShutdown(k *Keeper, c *conn, m *wire.Shutdown, _ []*os.File) error {
 			alive++
 		}
 	}
-	k.super.wanted = false
+	k.supervisor.isWanted = false
 	k.mu.Unlock()
 	if alive > 0 && !m.Kill {
 		c.send(done(m.Req, errBusy))
@@ -262,6 +264,6 @@ func handleShutdown(k *Keeper, c *conn, m *wire.Shutdown, _ []*os.File) error {
 		}
 	}
 	c.send(done(m.Req, nil))
-	k.finish(nil)
+	k.requestEnd(nil)
 	return nil
 }

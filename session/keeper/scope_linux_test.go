@@ -16,16 +16,16 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// busctlMakes replaces systemd: it records its requests, and makes the scope where cgroups are available.
+// busctlMakes replaces systemd: it records its requests, and creates the scope where cgroups are available.
 const busctlMakes = `#!/bin/sh
 printf '%s\n' "$@" >"$CALLED"
 [ -n "$CGROUPS" ] || exit 0
 mkdir "$CGROUPS/$8" && echo "${17}" >"$CGROUPS/$8/cgroup.procs"
 `
 
-// systemd puts a busctl first in the search path that is a script, and a manager's socket where it is looked for. It
-// returns the environment.
-func systemd(t *testing.T, script string) (env []string) {
+// fakeSystemd puts a busctl script first in the search path, and a manager's socket at its place. It returns the
+// environment.
+func fakeSystemd(t *testing.T, script string) (env []string) {
 	t.Helper()
 	bin, runtime := t.TempDir(), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(runtime, "systemd", "private"), 0o700); err != nil {
@@ -101,16 +101,17 @@ func startAtLogin(t *testing.T, login string, env []string) (socket string, pid 
 		_ = cmd.Wait()
 	})
 	if line, err := io.ReadAll(ready); err != nil || string(line) != "ok\n" {
-		t.Fatalf("keeper said %q, %v", line, err)
+		t.Fatalf("keeper reported %q, %v", line, err)
 	}
 	return filepath.Join(dir, "k.sock"), cmd.Process.Pid
 }
 
-// A keeper started in a login requests a separate scope from systemd, with a cgroup that it may divide. The end of the
-// login then ends neither keeper nor sessions. If systemd refuses, sessions are kept but end with the login.
+// TestLogout_KeepsSessions checks that a keeper started in a login requests a separate scope from systemd, with a cgroup
+// that it may divide. The end of the login then ends neither keeper nor sessions. If systemd refuses, sessions end with
+// the login.
 //
 // FEATURES: R98
-func TestLogoutEndsNoSession(t *testing.T) {
+func TestLogout_KeepsSessions(t *testing.T) {
 	for _, c := range []struct {
 		name, busctl string
 		lives        bool
@@ -121,14 +122,14 @@ func TestLogoutEndsNoSession(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			login := loginCgroup(t)
 			called := filepath.Join(t.TempDir(), "called")
-			env := append(systemd(t, c.busctl), "CALLED="+called)
+			env := append(fakeSystemd(t, c.busctl), "CALLED="+called)
 			if login != "" {
 				env = append(env, "CGROUPS="+filepath.Dir(login))
 			}
 			socket, pid := startAtLogin(t, login, env)
 			l, n := dial(t, socket, wire.RoleDaemon)
 			if c.lives {
-				checkAsked(t, fileText(t, called), pid)
+				checkScopeRequest(t, fileText(t, called), pid)
 			}
 			m := onPipes("a", "echo ready; read x")
 			m.Input = true
@@ -136,10 +137,10 @@ func TestLogoutEndsNoSession(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := adopt(t, l, "a")
-			var st streams
+			var st streamReader
 			st.take(t, l, n, s, 6)
 			if login == "" {
-				t.Log("this system gives us no cgroup: nothing is logged out of")
+				t.Log("no cgroup on this system: no login to end")
 				return
 			}
 			if err := writeCgroup(login, "cgroup.kill", "1"); err != nil {
@@ -164,8 +165,8 @@ func TestLogoutEndsNoSession(t *testing.T) {
 	}
 }
 
-// checkAsked checks the request to systemd: StartTransientUnit of org.freedesktop.systemd1.Manager.
-func checkAsked(t *testing.T, args string, pid int) {
+// checkScopeRequest checks the request to systemd: StartTransientUnit of org.freedesktop.systemd1.Manager.
+func checkScopeRequest(t *testing.T, args string, pid int) {
 	t.Helper()
 	got, number := strings.Split(strings.TrimSpace(args), "\n"), strconv.Itoa(pid)
 	for _, want := range [][]string{
@@ -175,15 +176,16 @@ func checkAsked(t *testing.T, args string, pid int) {
 		{"Delegate", "b", "true"},
 	} {
 		if i := slices.Index(got, want[0]); i < 0 || !slices.Equal(got[i:min(i+len(want), len(got))], want) {
-			t.Errorf("systemd was asked with %q; want %q in it", got, want)
+			t.Errorf("request to systemd %q; want %q in it", got, want)
 		}
 	}
 }
 
-// Without systemd, or its program, no scope is made; the keeper reports it with systemd's message and continues.
+// TestScope_Unavailable checks that without systemd, or its program, no scope is created: the keeper reports it with
+// systemd's message and continues.
 //
 // FEATURES: R98
-func TestNoScope(t *testing.T) {
+func TestScope_Unavailable(t *testing.T) {
 	set := func(env []string) {
 		for _, kv := range env {
 			name, value, _ := strings.Cut(kv, "=")
@@ -191,16 +193,16 @@ func TestNoScope(t *testing.T) {
 		}
 	}
 	set([]string{"XDG_RUNTIME_DIR=" + t.TempDir()})
-	if err := ownScope(); !errors.Is(err, errNoSystemd) {
+	if err := moveToOwnScope(); !errors.Is(err, errNoSystemd) {
 		t.Errorf("without a manager: %v", err)
 	}
-	set(systemd(t, ""))
+	set(fakeSystemd(t, ""))
 	t.Setenv("PATH", t.TempDir())
-	if err := ownScope(); !errors.Is(err, errNoSystemd) || !strings.Contains(err.Error(), "busctl") {
+	if err := moveToOwnScope(); !errors.Is(err, errNoSystemd) || !strings.Contains(err.Error(), "busctl") {
 		t.Errorf("without busctl: %v", err)
 	}
-	set(systemd(t, "#!/bin/sh\necho 'Access denied' >&2; exit 1\n"))
-	if err := ownScope(); err == nil || errors.Is(err, errNoSystemd) || !strings.Contains(err.Error(), "Access denied") {
-		t.Errorf("a refusal: %v", err)
+	set(fakeSystemd(t, "#!/bin/sh\necho 'Access denied' >&2; exit 1\n"))
+	if err := moveToOwnScope(); err == nil || errors.Is(err, errNoSystemd) || !strings.Contains(err.Error(), "Access denied") {
+		t.Errorf("rejected request: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// shimTime bounds, in seconds, how long a shim may send nothing.
-const shimTime = 20
+// shimTimeout bounds, in seconds, how long a shim may send nothing.
+const shimTimeout = 20
 
 // shimSocket creates the socket to a shim: our end, and the one that it inherits.
 func shimSocket() (ours, theirs int, err error) {
@@ -22,7 +22,7 @@ func shimSocket() (ours, theirs int, err error) {
 	if err != nil {
 		return -1, -1, os.NewSyscallError("socketpair", err)
 	}
-	limit := unix.Timeval{Sec: shimTime}
+	limit := unix.Timeval{Sec: shimTimeout}
 	if err := unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
 		return -1, -1, errors.Join(os.NewSyscallError("setsockopt", err), unix.Close(pair[0]), unix.Close(pair[1]))
 	}
@@ -38,7 +38,7 @@ type shimResult struct {
 // awaitShim talks to a shim (package wire, shim.go), stores its listener and lets it continue. It removes a session
 // whose program was not executed.
 func (k *Keeper) awaitShim(c *child) (a shimResult, err error) {
-	fd := c.shim
+	fd := c.shimSocket
 	defer unix.Close(fd)
 	defer func() {
 		if err != nil {
@@ -59,7 +59,7 @@ func (k *Keeper) awaitShim(c *child) (a shimResult, err error) {
 		case kind == 0:
 			return a, errors.New("it ended before its program was executed")
 		case kind == wire.ShimListener && passed != nil:
-			k.listenTo(c.id, c.pid, passed)
+			k.addListener(c.id, c.pid, passed)
 			a.checked = true
 			continue
 		}
@@ -87,7 +87,7 @@ func readShim(fd int, buf []byte) (kind byte, text string, passed *os.File, err 
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN):
-			return 0, "", nil, fmt.Errorf("no message for %d s", shimTime)
+			return 0, "", nil, fmt.Errorf("no message for %d s", shimTimeout)
 		case errors.Is(err, unix.ECONNRESET), n == 0 && err == nil:
 			return 0, "", nil, nil
 		case err != nil:
@@ -119,12 +119,14 @@ type shimFailure struct {
 // shimError parses a shim's error message.
 func shimError(text string) error {
 	number, text, _ := strings.Cut(text, " ")
-	n, _ := strconv.ParseUint(number, 10, 16) // none is 0
+	n, _ := strconv.ParseUint(number, 10, 16) // 0 if missing
 	return shimFailure{syscall.Errno(n), text}
 }
 
+// Error returns the shim's message.
 func (e shimFailure) Error() string { return e.text }
 
+// Unwrap returns the system's error, or nil.
 func (e shimFailure) Unwrap() error {
 	if e.errno == 0 {
 		return nil

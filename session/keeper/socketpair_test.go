@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// socketPair is two connected Unix sockets.
+// socketPair returns two connected Unix sockets.
 func socketPair(t *testing.T) (a, b *os.File) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)

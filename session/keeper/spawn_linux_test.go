@@ -2,7 +2,7 @@ package keeper
 
 import "golang.org/x/sys/unix"
 
-// setLimit lowers a limit of another process.
+// setLimit lowers a resource limit of another process.
 func setLimit(pid, which int, limit uint64) error {
 	return unix.Prlimit(pid, which, &unix.Rlimit{Cur: limit, Max: limit}, nil)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// descriptors returns the number of open files of a process, or -1 if unknown.
-func descriptors(pid int) int {
+// countDescriptors returns the number of open files of a process, or -1 if unknown.
+func countDescriptors(pid int) int {
 	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
 		return -1
@@ -28,13 +28,13 @@ func descriptors(pid int) int {
 	return len(names)
 }
 
-// awaitDescriptors waits until a keeper has as many files open as it had before something.
+// awaitDescriptors waits until a keeper has as many files open as before.
 func awaitDescriptors(t *testing.T, pid, before int) {
 	t.Helper()
-	await(t, fmt.Sprintf("%d descriptors open, as before", before), func() bool { return descriptors(pid) <= before })
+	await(t, fmt.Sprintf("%d descriptors open, as before", before), func() bool { return countDescriptors(pid) <= before })
 }
 
-// exit waits for a session's end. If it is adopted later, the end is reported twice.
+// exit waits for a session's exit. If the session is adopted later, the exit is reported twice.
 func (n notices) exit(t testing.TB, id string) *wire.Exited {
 	t.Helper()
 	for {
@@ -54,8 +54,8 @@ func (n notices) close(t *testing.T, id string) *wire.Closed {
 	}
 }
 
-// written makes a file with a mode.
-func written(t *testing.T, name, text string, mode os.FileMode) string {
+// writeFile creates a file with a mode.
+func writeFile(t *testing.T, name, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
@@ -64,13 +64,14 @@ func written(t *testing.T, name, text string, mode os.FileMode) string {
 	return path
 }
 
-// If a program does not start, the error names the reason, nothing stays open, and the session's name is free.
+// TestSpawnFailures checks that if a program does not start, the error names the reason, no file stays open, and the
+// session's name is free.
 //
 // FEATURES: R12, R93
 func TestSpawnFailures(t *testing.T) {
 	socket, pid := start(t)
 	l, _ := dial(t, socket, wire.RoleDaemon)
-	file := written(t, "plain", "text", 0o644)
+	file := writeFile(t, "plain", "text", 0o644)
 	for name, c := range map[string]struct {
 		change func(m *wire.Spawn)
 		errno  syscall.Errno
@@ -84,9 +85,9 @@ func TestSpawnFailures(t *testing.T) {
 		"program below a file":      {func(m *wire.Spawn) { m.Path = file + "/x" }, syscall.ENOTDIR, "not a directory"},
 		"a directory":               {func(m *wire.Spawn) { m.Path = "/" }, syscall.EACCES, "permission denied"},
 		"no permission":             {func(m *wire.Spawn) { m.Path = file }, syscall.EACCES, "permission denied"},
-		"no format":                 {func(m *wire.Spawn) { m.Path = written(t, "p", "\x01\x02\x03", 0o755) }, syscall.ENOEXEC, "exec format"},
-		"missing interpreter":       {func(m *wire.Spawn) { m.Path = written(t, "p", "#!/does/not/exist\n", 0o755) }, syscall.ENOENT, "no such file"},
-		"a loop of links":           {func(m *wire.Spawn) { m.Path = loop(t) }, syscall.ELOOP, "symbolic links"},
+		"no format":                 {func(m *wire.Spawn) { m.Path = writeFile(t, "p", "\x01\x02\x03", 0o755) }, syscall.ENOEXEC, "exec format"},
+		"missing interpreter":       {func(m *wire.Spawn) { m.Path = writeFile(t, "p", "#!/does/not/exist\n", 0o755) }, syscall.ENOENT, "no such file"},
+		"a loop of links":           {func(m *wire.Spawn) { m.Path = selfLink(t) }, syscall.ELOOP, "symbolic links"},
 		"missing directory":         {func(m *wire.Spawn) { m.Dir = "/does/not/exist" }, syscall.ENOENT, "no such file"},
 		"directory is a file":       {func(m *wire.Spawn) { m.Dir = file }, syscall.ENOTDIR, "not a directory"},
 		"an argument too long":      {func(m *wire.Spawn) { m.Argv = append(m.Argv, strings.Repeat("x", 256<<10)) }, syscall.E2BIG, "too long"},
@@ -96,7 +97,7 @@ func TestSpawnFailures(t *testing.T) {
 	} {
 		for kind, pipes := range map[string][2]bool{"terminal": {}, "one pipe": {true, false}, "three pipes": {true, true}} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				before := descriptors(pid)
+				before := countDescriptors(pid)
 				m := sh("s", "true")
 				m.Pipe, m.Separate, m.Input = pipes[0], pipes[1], pipes[1]
 				c.change(&m)
@@ -120,8 +121,8 @@ func TestSpawnFailures(t *testing.T) {
 	}
 }
 
-// loop is a link to itself.
-func loop(t *testing.T) string {
+// selfLink returns a symbolic link to itself.
+func selfLink(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "loop")
 	if err := os.Symlink(path, path); err != nil {
@@ -130,11 +131,11 @@ func loop(t *testing.T) string {
 	return path
 }
 
-// A name is taken until its session is released, also when its program has ended.
-func TestNameIsTakenUntilReleased(t *testing.T) {
+// TestName_TakenUntilReleased checks that a name is taken until its session is released, also after its program's end.
+func TestName_TakenUntilReleased(t *testing.T) {
 	socket, pid := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	for range 3 {
 		if _, err := l.Spawn(ctx(t), sh("a", "exit 1")); err != nil {
 			t.Fatal(err)
@@ -142,26 +143,26 @@ func TestNameIsTakenUntilReleased(t *testing.T) {
 		n.exit(t, "a")
 		n.close(t, "a")
 		if _, err := l.Spawn(ctx(t), sh("a", "true")); err == nil || !strings.Contains(err.Error(), "this id") {
-			t.Errorf("taken twice: %v", err)
+			t.Errorf("second use of the name: %v", err)
 		}
 		if err := l.Release(ctx(t), "a"); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.Release(ctx(t), "a"); !errors.Is(err, link.ErrNotFound) {
-			t.Errorf("released twice: %v", err)
+			t.Errorf("second release: %v", err)
 		}
 	}
 	awaitDescriptors(t, pid, before)
 }
 
-// A keeper without free descriptors reports it, keeps its sessions, serves its peers, and starts sessions again once
-// one is released.
+// TestOutOfDescriptors checks that a keeper without free descriptors reports it, keeps its sessions, serves its peers,
+// and starts sessions again once one is released.
 //
 // FEATURES: R12, R93
 func TestOutOfDescriptors(t *testing.T) {
 	socket, pid := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
-	limit := uint64(descriptors(pid) + 60)
+	limit := uint64(countDescriptors(pid) + 60)
 	if err := setLimit(pid, unix.RLIMIT_NOFILE, limit); err != nil {
 		t.Skip("a process's limits cannot be set from outside: ", err)
 	}
@@ -173,12 +174,12 @@ func TestOutOfDescriptors(t *testing.T) {
 	if started--; started < 4 || !errors.Is(err, syscall.EMFILE) {
 		t.Fatalf("session %d: %v", started, err)
 	}
-	open := descriptors(pid)
+	open := countDescriptors(pid)
 	if _, err := l.Spawn(ctx(t), sh("more", "true")); !errors.Is(err, syscall.EMFILE) {
-		t.Errorf("one more: %v", err)
+		t.Errorf("one more session: %v", err)
 	}
 	awaitDescriptors(t, pid, open)
-	tool, _ := dial(t, socket, wire.RoleTool) // the spare ones are for this
+	tool, _ := dial(t, socket, wire.RoleTool) // uses the spare descriptors
 	if all, err := tool.List(ctx(t)); err != nil || len(all) != started {
 		t.Errorf("%d sessions of %d, %v", len(all), started, err)
 	}
@@ -189,7 +190,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	if ex := receive(t, n.exited, "exit"); ex.ID != "s0" || ex.Code != 5 {
 		t.Errorf("exit %+v", ex)
 	}
-	for i := range 3 { // a new one needs more for a moment than one holds
+	for i := range 3 { // a new session briefly needs more than an existing one
 		if err := l.Release(ctx(t), fmt.Sprint("s", i)); err != nil {
 			t.Fatal(err)
 		}
@@ -200,10 +201,11 @@ func TestOutOfDescriptors(t *testing.T) {
 	})
 }
 
-// A program gets the requested descriptors and environment, and nothing of the keeper's.
+// TestSpawn_DescriptorsAndEnvironment checks that a program gets the requested descriptors and environment, and none of
+// the keeper's.
 //
 // FEATURES: R12
-func TestWhatAProgramGets(t *testing.T) {
+func TestSpawn_DescriptorsAndEnvironment(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	dir := t.TempDir()
@@ -245,8 +247,8 @@ func TestWhatAProgramGets(t *testing.T) {
 	}
 }
 
-// Programs do not inherit ignored signals of the keeper's starter.
-func TestSignalsAreNotIgnored(t *testing.T) {
+// TestSpawn_SignalsNotIgnored checks that programs do not inherit ignored signals of the keeper's starter.
+func TestSpawn_SignalsNotIgnored(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	for _, sig := range []string{"HUP", "INT", "QUIT", "PIPE", "TERM", "USR1", "ALRM"} {
@@ -259,8 +261,9 @@ func TestSignalsAreNotIgnored(t *testing.T) {
 	}
 }
 
-// The ring has the requested size, rounded to a power of two within bounds, and starts at the requested offset.
-func TestRingOfASession(t *testing.T) {
+// TestSpawn_Ring checks that the ring has the requested size, rounded to a power of two within bounds, and starts at the
+// requested offset.
+func TestSpawn_Ring(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	for i, c := range []struct {

@@ -38,15 +38,15 @@ func newStream(f *os.File, id ring.Stream) *stream {
 
 // stdio holds a child's three standard files, and our ends of them.
 type stdio struct {
-	outs  []*stream
-	input *os.File    // writing end of standard input; nil: empty, or the PTY
-	child [3]*os.File // standard input, output and error of the child
+	outputs []*stream
+	input   *os.File    // writing end of standard input; nil: empty, or the PTY
+	child   [3]*os.File // standard input, output and error of the child
 }
 
-// abandon closes everything, after a failure.
-func (s *stdio) abandon() {
-	s.started()
-	for _, o := range s.outs {
+// closeAll closes all files, after a failure.
+func (s *stdio) closeAll() {
+	s.closeChildEnds()
+	for _, o := range s.outputs {
 		_ = o.file.Close()
 	}
 	if s.input != nil {
@@ -54,8 +54,8 @@ func (s *stdio) abandon() {
 	}
 }
 
-// started closes the child's ends after the fork. Some may be the same file.
-func (s *stdio) started() {
+// closeChildEnds closes the child's ends after the fork. Some may be the same file.
+func (s *stdio) closeChildEnds() {
 	for i, f := range s.child {
 		if f != nil && (i == 0 || f != s.child[i-1]) {
 			_ = f.Close()
@@ -64,7 +64,8 @@ func (s *stdio) started() {
 	s.child = [3]*os.File{}
 }
 
-// Size of a cell of a new terminal in pixels, as in sys.DefaultCell: emulators report the same.
+// cellWidth and cellHeight are the size of a cell of a new terminal in pixels, as in sys.DefaultCell: emulators report
+// the same.
 const cellWidth, cellHeight = 8, 16
 
 // openTerminal opens a PTY of a size.
@@ -80,16 +81,16 @@ func (k *Keeper) openTerminal(cols, rows uint16) (*stdio, error) {
 	s := &stdio{child: [3]*os.File{slave, slave, slave}}
 	size := &pty.Winsize{Cols: cols, Rows: rows, X: uint16(min(int(cols)*cellWidth, math.MaxUint16)), Y: uint16(min(int(rows)*cellHeight, math.MaxUint16))}
 	if err := pty.Setsize(master, size); err != nil {
-		s.abandon()
+		s.closeAll()
 		return nil, errors.Join(fmt.Errorf("size the PTY: %w", err), master.Close())
 	}
 	// creack/pty leaves the master in blocking mode; the poller needs a fresh file.
 	polled, err := nonBlocking(master)
 	if err != nil {
-		s.abandon()
+		s.closeAll()
 		return nil, err
 	}
-	s.outs = []*stream{newStream(polled, ring.Stdout)}
+	s.outputs = []*stream{newStream(polled, ring.Stdout)}
 	return s, nil
 }
 
@@ -109,12 +110,13 @@ func nonBlocking(f *os.File) (*os.File, error) {
 func openPipes(m *wire.Spawn) (*stdio, error) {
 	s := &stdio{}
 	if err := s.openPipes(m); err != nil {
-		s.abandon()
+		s.closeAll()
 		return nil, fmt.Errorf("open a pipe: %w", err)
 	}
 	return s, nil
 }
 
+// openPipes opens the pipes.
 func (s *stdio) openPipes(m *wire.Spawn) (err error) {
 	if m.Input {
 		s.child[0], s.input, err = os.Pipe()
@@ -134,7 +136,7 @@ func (s *stdio) openPipes(m *wire.Spawn) (err error) {
 			return err
 		}
 		s.child[1+id] = w
-		s.outs = append(s.outs, newStream(r, id))
+		s.outputs = append(s.outputs, newStream(r, id))
 	}
 	return nil
 }

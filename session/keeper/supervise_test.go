@@ -18,7 +18,7 @@ import (
 
 // FAULT: D
 // FEATURES: R93
-func TestPausesBetweenDaemons(t *testing.T) {
+func TestSupervisor_Delays(t *testing.T) {
 	type end struct {
 		life    time.Duration
 		outside bool
@@ -40,14 +40,15 @@ func TestPausesBetweenDaemons(t *testing.T) {
 	} {
 		s := supervisor{}
 		for _, e := range c.before {
-			s.next(e.life, e.outside)
+			s.nextDelay(e.life, e.outside)
 		}
-		if delay, giveUp := s.next(c.last.life, c.last.outside); delay != c.delay || giveUp != c.giveUp {
+		if delay, giveUp := s.nextDelay(c.last.life, c.last.outside); delay != c.delay || giveUp != c.giveUp {
 			t.Errorf("%s: %v %v", name, delay, giveUp)
 		}
 	}
 }
 
+// repeat returns a list of n equal values.
 func repeat[T any](v T, n int) (list []T) {
 	for range n {
 		list = append(list, v)
@@ -55,47 +56,47 @@ func repeat[T any](v T, n int) (list []T) {
 	return list
 }
 
-// The end of a daemon's connection comes before the word of how it ended, or after it: a
-// crash is a crash either way, not a kill that costs nothing.
+// TestDaemonEnd_CountedOnce checks that a crash counts as a crash, not as a kill without cost, whether the connection's
+// end or the exit status comes first.
 //
 // FAULT: D
-func TestEndOfADaemonIsTakenOnce(t *testing.T) {
+func TestDaemonEnd_CountedOnce(t *testing.T) {
 	k := &Keeper{
 		cfg: Config{Daemon: []string{"daemon"}}, log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		waiting: map[int]func(syscall.WaitStatus){},
+		helpers: map[int]func(syscall.WaitStatus){},
 	}
 	told := make(chan syscall.WaitStatus)
 	c := &conn{}
-	k.super = supervisor{pid: 77, conn: c, ready: true, served: true, wanted: true, startedAt: time.Now(), oomKills: sys.OOMKills(), scheduled: true}
-	k.waiting[77] = func(st syscall.WaitStatus) { told <- st }
+	k.supervisor = supervisor{pid: 77, conn: c, ready: true, wasReady: true, isWanted: true, startedAt: time.Now(), oomKills: sys.OOMKills(), restartScheduled: true}
+	k.helpers[77] = func(st syscall.WaitStatus) { told <- st }
 	k.onReaped(77, syscall.WaitStatus(2<<8), &syscall.Rusage{})
 	k.mu.Lock()
 	k.daemonDroppedLocked(c)
-	if k.super.pid != 77 || k.super.crashes != 0 || k.super.kills != 0 {
-		t.Errorf("taken before it was told: %+v", k.super)
+	if k.supervisor.pid != 77 || k.supervisor.crashes != 0 || k.supervisor.kills != 0 {
+		t.Errorf("counted before the exit: %+v", k.supervisor)
 	}
 	k.mu.Unlock()
 	if st := <-told; st.ExitStatus() != 2 {
-		t.Errorf("told of %v", st)
+		t.Errorf("reported %v", st)
 	}
 }
 
-// The reported exit is that of the daemon that ended last, even if it was requested.
+// TestLastExit_OfNewestDaemon checks that the reported exit is that of the daemon that ended last, even if requested.
 //
 // FAULT: D
 func TestLastExit_OfNewestDaemon(t *testing.T) {
-	k := &Keeper{log: slog.New(slog.NewTextHandler(io.Discard, nil)), waiting: map[int]func(syscall.WaitStatus){}}
-	k.super = supervisor{pid: 77, lastError: "daemon 76 ended: killed"}
+	k := &Keeper{log: slog.New(slog.NewTextHandler(io.Discard, nil)), helpers: map[int]func(syscall.WaitStatus){}}
+	k.supervisor = supervisor{pid: 77, lastError: "daemon 76 ended: killed"}
 	k.daemonEnded(77, 0)
-	if k.super.lastError != "daemon 77 ended: exit status 0" || k.super.pid != 0 {
-		t.Errorf("%+v", k.super)
+	if k.supervisor.lastError != "daemon 77 ended: exit status 0" || k.supervisor.pid != 0 {
+		t.Errorf("%+v", k.supervisor)
 	}
 }
 
-// A peer whose versions do not meet ours learns which ours are before the connection ends.
+// TestVersions_Incompatible checks that a peer with incompatible versions learns ours before the connection ends.
 //
 // FAULT: D
-func TestVersionsThatDoNotMeet(t *testing.T) {
+func TestVersions_Incompatible(t *testing.T) {
 	socket, _ := start(t)
 	for range 50 {
 		uc, err := unixsock.Dial(socket)
@@ -109,7 +110,7 @@ func TestVersionsThatDoNotMeet(t *testing.T) {
 		f, _, err := c.Read()
 		var hello wire.Hello
 		if err != nil || wire.Decode(f.Payload, &hello) != nil || hello.Version != wire.Version {
-			t.Fatalf("answered %+v, %v", hello, err)
+			t.Fatalf("got %+v, %v", hello, err)
 		}
 		if _, _, err := c.Read(); !errors.Is(err, io.EOF) {
 			t.Errorf("then %v", err)
@@ -118,10 +119,11 @@ func TestVersionsThatDoNotMeet(t *testing.T) {
 	}
 }
 
-// A queued descriptor is sent as the file that it was when queued, even if its number was reused.
+// TestQueuedDescriptors_SurviveReuse checks that a queued descriptor is sent as the file that it was when queued, even if
+// its number was reused.
 //
 // FAULT: D
-func TestQueuedDescriptorsStayWhatTheyWere(t *testing.T) {
+func TestQueuedDescriptors_SurviveReuse(t *testing.T) {
 	ours, theirs := socketPair(t)
 	c := newConn(ours, os.Getuid(), os.Getpid())
 	was, err := os.Create(t.TempDir() + "/was")
@@ -133,13 +135,13 @@ func TestQueuedDescriptorsStayWhatTheyWere(t *testing.T) {
 	}
 	fd := int(was.Fd())
 	_ = was.Close()
-	secret, err := os.Open(os.DevNull) // another session's, with the number that came free
+	secret, err := os.Open(os.DevNull) // another session's file, with the freed number
 	if err != nil || int(secret.Fd()) != fd {
-		t.Skip("the number was not used again: ", err)
+		t.Skip("the number was not reused: ", err)
 	}
 	defer secret.Close()
-	go c.write()
-	defer close(c.gone)
+	go c.writeQueue()
+	defer close(c.readEnded)
 	_, files, err := wire.NewConn(theirs).Read()
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)

@@ -19,19 +19,18 @@ import (
 
 const maxRSSUnit = 1024 // ru_maxrss is in KiB, getrusage(2)
 
-// becomeSubreaper makes orphans of sessions our children instead of init's, so that
-// they can be found and are reaped.
+// becomeSubreaper makes orphans of sessions our children instead of init's, so that they can be found and reaped.
 func becomeSubreaper() error {
 	return os.NewSyscallError("prctl", unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 }
 
-// exposeToOOM makes a child likelier to be chosen by the out-of-memory killer than
-// what keeps it. Best effort: the child may be gone already.
-func exposeToOOM(pid int) {
+// raiseOOMScore makes the out-of-memory killer choose a child before the keeper and the daemon. Errors are ignored: the
+// child may have exited.
+func raiseOOMScore(pid int) {
 	_ = sys.SetOOMScore(pid, 200)
 }
 
-// signalSession signals every process of the terminal session that leader leads.
+// signalSession signals every process of the terminal session whose leader is leader.
 func signalSession(leader int, sig syscall.Signal, reaped bool) error {
 	var errs error
 	pids, _ := sys.PIDs()
@@ -40,17 +39,18 @@ func signalSession(leader int, sig syscall.Signal, reaped bool) error {
 			continue
 		}
 		if st, err := sys.ReadStat(pid); err == nil && st.Session == leader {
-			errs = errors.Join(errs, ignoreGone(syscall.Kill(pid, sig)))
+			errs = errors.Join(errs, ignoreNoProcess(syscall.Kill(pid, sig)))
 		}
 	}
 	return errs
 }
 
+// errNoSystemd is returned if no scope can be requested.
 var errNoSystemd = errors.New("no systemd user manager in reach")
 
-// ownScope moves this process out of the unit or login session that it was started in, into a new scope of the user's
-// systemd. The end of the login or unit then does not end the sessions. Call it before any child exists.
-func ownScope() error {
+// moveToOwnScope moves this process out of the unit or login session that it was started in, into a new scope of the
+// user's systemd. The end of the login or unit then does not end the sessions. Call it before any child exists.
+func moveToOwnScope() error {
 	bus := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "systemd", "private")
 	if _, err := os.Stat(bus); err != nil {
 		return errNoSystemd
@@ -67,7 +67,7 @@ func ownScope() error {
 		"StartTransientUnit", "ssa(sv)a(sa(sv))",
 		"longterm-keeper-"+pid+".scope", "fail",
 		"4", "Description", "s", "longterm sessions", "PIDs", "au", "1", pid, "CollectMode", "s", "inactive-or-failed",
-		"Delegate", "b", "true", // its cgroup is ours to divide
+		"Delegate", "b", "true", // the keeper may divide its cgroup
 		"0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("systemd scope: %w: %s", err, strings.TrimSpace(string(out)))

@@ -22,12 +22,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// An upgrade in place. The process executes a new binary over itself: same pid, so
-// the children stay its children and the descriptors stay open. What a new execution
-// must know is written as protocol frames to an unnamed file that it inherits.
+// An upgrade in place: the process executes a new binary over itself with the same pid, so that the children stay its
+// children and the descriptors stay open. State for the new execution is written as protocol frames to an unnamed file
+// that it inherits.
 
-// HandoffFlag is the argument that carries the descriptor of the handoff; the verb
-// that runs keepers accepts it.
+// HandoffFlag is the argument with the descriptor of the handoff. The verb that runs keepers accepts it.
 const HandoffFlag = "--handoff-fd"
 
 // handleUpgrade re-executes the keeper from another binary.
@@ -37,7 +36,7 @@ func handleUpgrade(k *Keeper, c *conn, m *wire.Upgrade, files []*os.File) error 
 		return nil
 	}
 	err := k.upgrade(files[0])
-	c.send(done(m.Req, err)) // only reached when it did not work
+	c.send(done(m.Req, err)) // reached only after a failure
 	k.log.Error("upgrade failed; continuing with the old version", "err", err)
 	return nil
 }
@@ -50,7 +49,7 @@ func (k *Keeper) upgrade(exe *os.File) error {
 	}
 	k.shims.Lock() // each shim is complete or absent
 	defer k.shims.Unlock()
-	// From here no byte is between a PTY and its ring, no child is being born.
+	// From here no byte is between a PTY and its ring, and no child is being started.
 	k.freeze.Lock()
 	defer k.freeze.Unlock()
 	k.spawning.Lock()
@@ -68,18 +67,18 @@ func (k *Keeper) upgrade(exe *os.File) error {
 		return fmt.Errorf("upgrade: handoff: %w", err)
 	}
 	for _, fd := range kept {
-		inherit(fd, true)
+		setInherited(fd, true)
 	}
 	k.log.Info("executing the new keeper", "sessions", len(k.children))
 	err = syscall.Exec(path, handoffArgs(os.Args, int(handoff.Fd())), os.Environ())
 	for _, fd := range kept {
-		inherit(fd, false)
+		setInherited(fd, false)
 	}
 	return fmt.Errorf("upgrade: exec: %w", err)
 }
 
-// probe runs the new executable once: a binary for another machine, or one that
-// crashes at its start, must not replace a keeper that works.
+// probe runs the new executable once: a binary for another machine, or one that crashes at its start, must not replace a
+// working keeper.
 func (k *Keeper) probe(path string) error {
 	result := make(chan syscall.WaitStatus, 1)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -93,7 +92,7 @@ func (k *Keeper) probe(path string) error {
 	})
 	if err == nil {
 		k.mu.Lock()
-		k.waiting[pid] = func(st syscall.WaitStatus) { result <- st }
+		k.helpers[pid] = func(st syscall.WaitStatus) { result <- st }
 		k.mu.Unlock()
 	}
 	k.spawning.Unlock()
@@ -125,8 +124,8 @@ func handoffArgs(argv []string, fd int) []string {
 	return append(args, HandoffFlag, strconv.Itoa(fd))
 }
 
-// inherit sets whether a descriptor survives execve.
-func inherit(fd int, yes bool) {
+// setInherited sets whether a descriptor survives execve.
+func setInherited(fd int, yes bool) {
 	flags := unix.FD_CLOEXEC
 	if yes {
 		flags = 0
@@ -153,23 +152,23 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 	buf := wire.AppendFrame(nil, &wire.HandoffKeeper{
 		StateLock:  stateLock,
 		ListenerFD: keep(k.listener.File()), LockFD: keep(k.lock),
-		Started: k.started.UnixNano(), Executions: k.runs,
-		DaemonPID: k.daemonChildLocked(), Restarts: k.super.restarts, LastError: k.super.lastError,
-		Cgroups: k.cgroups.dir, Limits: strings.Join(k.cgroups.limits, " "),
+		Started: k.started.UnixNano(), Executions: k.execCount,
+		DaemonPID: k.daemonChildLocked(), Restarts: k.supervisor.restarts, LastError: k.supervisor.lastError,
+		Cgroups: k.cgroups.dir, Limits: strings.Join(k.cgroups.controllers, " "),
 	}, 0)
 	for _, c := range k.children {
 		h := &wire.Handoff{
 			ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
-			Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
+			Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.onPipes,
 			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil, Cgroup: c.cgroup, Bound: c.bound,
 		}
 		if c.input != nil {
 			h.InputFD = keep(c.input)
 		}
 		for i, fd := range []*int64{&h.PTYFD, &h.ErrFD} {
-			if i < len(c.outs) {
+			if i < len(c.outputs) {
 				*fd = -1
-				if o := c.outs[i]; !o.closed {
+				if o := c.outputs[i]; !o.closed {
 					*fd = keep(o.file)
 				}
 			}
@@ -181,7 +180,7 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		buf = wire.AppendFrame(buf, h, 0)
 	}
 	for _, l := range k.listeners {
-		h := &wire.HandoffListener{ID: l.id, Run: l.number, FD: keep(l.file), Lead: l.lead}
+		h := &wire.HandoffListener{ID: l.id, Run: l.number, FD: keep(l.file), LeaderPID: l.leaderPID}
 		if l.inbox != nil {
 			h.Inbox = keep(l.inbox.File())
 		}
@@ -194,10 +193,10 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 	return kept, err
 }
 
-// daemonChildLocked returns the daemon's pid if it is a child, else 0: other daemons reconnect by themselves.
+// daemonChildLocked returns the daemon's pid if it is a child, otherwise 0: other daemons reconnect by themselves.
 func (k *Keeper) daemonChildLocked() int64 {
-	if _, ours := k.waiting[k.super.pid]; ours {
-		return int64(k.super.pid)
+	if _, ours := k.helpers[k.supervisor.pid]; ours {
+		return int64(k.supervisor.pid)
 	}
 	return 0
 }
@@ -227,15 +226,15 @@ func (k *Keeper) restoreHandoff(f *os.File) error {
 		case wire.KindExecution:
 			err = k.resumeExecution(frame.Payload)
 		}
-		if err != nil { // one session lost is better than all
+		if err != nil { // to lose one session is better than to lose all
 			k.log.Error("handoff", "err", err)
 		}
 	}
 	if k.listener == nil || k.lock == nil {
 		return errors.New("handoff: no listener")
 	}
-	k.listenAll()
-	if state, err := k.lockState(); err != nil { // of an execution that knew of none
+	k.serveListeners()
+	if state, err := k.lockState(); err != nil { // the execution before had no state lock
 		k.log.Error("another keeper holds the state directory", "err", err)
 	} else {
 		k.stateLock = state
@@ -245,7 +244,7 @@ func (k *Keeper) restoreHandoff(f *os.File) error {
 
 // adoptFile returns the file of an inherited descriptor.
 func adoptFile(fd int64, name string) *os.File {
-	inherit(int(fd), false)
+	setInherited(int(fd), false)
 	return os.NewFile(uintptr(fd), name)
 }
 
@@ -255,23 +254,23 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 	if err := wire.Decode(payload, &h); err != nil {
 		return err
 	}
-	k.started, k.runs = time.Unix(0, h.Started), h.Executions+1
+	k.started, k.execCount = time.Unix(0, h.Started), h.Executions+1
 	k.lock = adoptFile(h.LockFD, "lock")
 	if h.StateLock > 0 {
 		k.stateLock = adoptFile(h.StateLock, "lock")
 	}
-	inherit(int(h.ListenerFD), false)
+	setInherited(int(h.ListenerFD), false)
 	l, err := unixsock.AdoptListener(uintptr(h.ListenerFD))
 	if err != nil {
 		return err
 	}
 	k.listener = l
-	k.super.restarts, k.super.lastError = h.Restarts, h.LastError
-	k.cgroups.dir, k.cgroups.limits = h.Cgroups, strings.Fields(h.Limits)
+	k.supervisor.restarts, k.supervisor.lastError = h.Restarts, h.LastError
+	k.cgroups.dir, k.cgroups.controllers = h.Cgroups, strings.Fields(h.Limits)
 	if h.DaemonPID > 0 { // still our child, still running
 		pid := int(h.DaemonPID)
-		k.super.pid, k.super.wanted, k.super.startedAt, k.super.oomKills = pid, true, time.Now(), sys.OOMKills()
-		k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
+		k.supervisor.pid, k.supervisor.isWanted, k.supervisor.startedAt, k.supervisor.oomKills = pid, true, time.Now(), sys.OOMKills()
+		k.helpers[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
 	}
 	return nil
 }
@@ -284,8 +283,8 @@ func (k *Keeper) resumeChild(payload []byte) error {
 	}
 	c := &child{
 		id: h.ID, pid: int(h.PID), started: time.Unix(0, h.Started),
-		cols: uint16(h.Cols), rows: uint16(h.Rows), pipe: h.Pipe, cgroup: h.Cgroup, bound: h.Bound,
-		done: make(chan struct{}), shim: -1,
+		cols: uint16(h.Cols), rows: uint16(h.Rows), onPipes: h.Pipe, cgroup: h.Cgroup, bound: h.Bound,
+		pumpsDone: make(chan struct{}), shimSocket: -1,
 		ringFile: adoptFile(h.RingFD, "ring"),
 	}
 	var err error
@@ -298,18 +297,18 @@ func (k *Keeper) resumeChild(payload []byte) error {
 			User: h.User, System: h.System, MaxRSS: h.MaxRSS, Head: h.Head,
 		}
 		c.reaped.Store(true)
-		c.reported = h.Head != 0 || h.PTYFD < 0 && h.ErrFD <= 0
+		c.exitReported = h.Head != 0 || h.PTYFD < 0 && h.ErrFD <= 0
 	}
 	k.children[c.id] = c
 	// Non-blocking already: the flag belongs to the open file, not the descriptor.
 	if h.InputFD > 0 {
 		c.input = adoptFile(h.InputFD, "input")
 	}
-	c.outs = []*stream{adoptStream(h.PTYFD, ring.Stdout)}
+	c.outputs = []*stream{adoptStream(h.PTYFD, ring.Stdout)}
 	if h.ErrFD != 0 {
-		c.outs = append(c.outs, adoptStream(h.ErrFD, ring.Stderr))
+		c.outputs = append(c.outputs, adoptStream(h.ErrFD, ring.Stderr))
 	}
-	c.order = newOrder(c.outs)
+	c.order = newPipeOrder(c.outputs)
 	k.pumpAll(c)
 	return nil
 }

@@ -29,8 +29,8 @@ func executable(t *testing.T, path string) *os.File {
 	return f
 }
 
-// upgraded makes a keeper execute this test binary again, and connects to the result.
-func upgraded(t *testing.T, l *link.Link, socket string) (*link.Link, notices) {
+// upgradeSelf makes a keeper execute this test binary again, and connects to the result.
+func upgradeSelf(t *testing.T, l *link.Link, socket string) (*link.Link, notices) {
 	t.Helper()
 	if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 		t.Fatal(err)
@@ -39,11 +39,11 @@ func upgraded(t *testing.T, l *link.Link, socket string) (*link.Link, notices) {
 	return dial(t, socket, wire.RoleDaemon)
 }
 
-// A keeper that executes itself again keeps every session in every state, by the same pid, with no byte lost or
-// repeated.
+// TestUpgrade_InEveryState checks that an upgraded keeper keeps every session in every state, by the same pid, with no
+// byte lost or repeated.
 //
 // FEATURES: R90
-func TestUpgradeInEveryState(t *testing.T) {
+func TestUpgrade_InEveryState(t *testing.T) {
 	socket, pid := start(t, keeperEnv+"_STATE="+t.TempDir())
 	l, n := dial(t, socket, wire.RoleDaemon)
 	fed := sh("fed", "cat; exit 4")
@@ -63,7 +63,7 @@ func TestUpgradeInEveryState(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { endAll(t, socket, "half") })
+	t.Cleanup(func() { killRemaining(t, socket, "half") })
 	for range 3 {
 		receive(t, n.exited, "exit of ended, killed and pipes")
 	}
@@ -81,8 +81,8 @@ func TestUpgradeInEveryState(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	l, _ = upgraded(t, l, socket)
-	l, n = upgraded(t, l, socket) // what a handoff left out would be lost by the next one
+	l, _ = upgradeSelf(t, l, socket)
+	l, n = upgradeSelf(t, l, socket) // what a handoff omits would be lost by the next one
 	s, err := l.Status(ctx(t))
 	if err != nil || s.PID != int64(pid) || s.Executions != 3 || s.Sessions != uint64(len(was)) {
 		t.Fatalf("%+v, %v", s, err)
@@ -94,11 +94,11 @@ func TestUpgradeInEveryState(t *testing.T) {
 	if b, a := byID(was), byID(is); !reflect.DeepEqual(b, a) {
 		for id := range b {
 			if !reflect.DeepEqual(b[id], a[id]) {
-				t.Errorf("%s was %+v, is %+v", id, b[id], a[id])
+				t.Errorf("%s: before %+v, after %+v", id, b[id], a[id])
 			}
 		}
 	}
-	open := descriptors(pid)
+	open := countDescriptors(pid)
 
 	type end struct {
 		id, input, output string
@@ -122,7 +122,7 @@ func TestUpgradeInEveryState(t *testing.T) {
 			}
 		}
 		if got := readAll(t, l, n, s, s.ring.Tail()+uint64(len(e.output))); got != e.output {
-			t.Errorf("%s: right up to %d of %d", e.id, same(got, e.output), len(e.output))
+			t.Errorf("%s: correct up to %d of %d", e.id, commonPrefix(got, e.output), len(e.output))
 		}
 		if ex := n.exit(t, e.id); ex.Code != e.code || ex.Signal != e.signal || ex.Head != s.ring.Head() || ex.Time == 0 {
 			t.Errorf("%s: %+v, ring at %d", e.id, ex, s.ring.Head())
@@ -137,12 +137,12 @@ func TestUpgradeInEveryState(t *testing.T) {
 		t.Error(err)
 	}
 	if got := readAll(t, l, n, in, 4); got != "fed\n" {
-		t.Errorf("fed: %q", got)
+		t.Errorf("input: %q", got)
 	}
-	var st streams
+	var st streamReader
 	st.take(t, l, n, adopt(t, l, "pipes"), 8)
-	if st.of[ring.Stdout].String() != "out\n" || st.of[ring.Stderr].String() != "err\n" {
-		t.Errorf("pipes: %q, %q", &st.of[0], &st.of[1])
+	if st.byStream[ring.Stdout].String() != "out\n" || st.byStream[ring.Stderr].String() != "err\n" {
+		t.Errorf("pipes: %q, %q", &st.byStream[0], &st.byStream[1])
 	}
 	for _, s := range is {
 		if err := l.Signal(ctx(t), s.ID, syscall.SIGKILL, wire.ScopeAll); err != nil {
@@ -152,9 +152,10 @@ func TestUpgradeInEveryState(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	awaitDescriptors(t, pid, open-2*len(is)+2) // those closed before had fewer; nothing else stays
+	awaitDescriptors(t, pid, open-2*len(is)+2) // closed ones had fewer before; nothing else stays open
 }
 
+// byID returns sessions by their ID.
 func byID(all []*wire.Session) map[string]wire.Session {
 	m := map[string]wire.Session{}
 	for _, s := range all {
@@ -166,10 +167,10 @@ func byID(all []*wire.Session) map[string]wire.Session {
 	return m
 }
 
-// An executable that does not work is found out before anything is given up.
+// TestUpgrade_Fails checks that a broken executable is detected before any state is lost.
 //
 // FEATURES: R93
-func TestUpgradeThatFails(t *testing.T) {
+func TestUpgrade_Fails(t *testing.T) {
 	socket, pid := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	if _, err := l.Spawn(ctx(t), sh("a", "echo one; read x; exit 3")); err != nil {
@@ -177,14 +178,14 @@ func TestUpgradeThatFails(t *testing.T) {
 	}
 	s := adopt(t, l, "a")
 	readAll(t, l, n, s, 5)
-	before := descriptors(pid)
+	before := countDescriptors(pid)
 	for name, c := range map[string]struct {
 		exe  *os.File
 		says string
 	}{
-		"a text":                 {executable(t, written(t, "text", "hello", 0o644)), "permission denied"},
-		"a text that may run":    {executable(t, written(t, "text", "hello", 0o755)), "exec format"},
-		"half a binary":          {executable(t, written(t, "half", "\x7fELF\x02\x01\x01", 0o755)), ""},
+		"a text":                 {executable(t, writeFile(t, "text", "hello", 0o644)), "permission denied"},
+		"a text that may run":    {executable(t, writeFile(t, "text", "hello", 0o755)), "exec format"},
+		"half a binary":          {executable(t, writeFile(t, "half", "\x7fELF\x02\x01\x01", 0o755)), ""},
 		"one that fails":         {executable(t, "/bin/false"), "exit status 1"},
 		"one that does not know": {executable(t, "/bin/ls"), "exit status 2"},
 		"a directory":            {executable(t, "/"), "permission denied"},
@@ -217,8 +218,8 @@ func TestUpgradeThatFails(t *testing.T) {
 	}
 }
 
-// A daemon that runs goes on across an upgrade, and is known to the new execution.
-func TestUpgradeUnderADaemon(t *testing.T) {
+// TestUpgrade_WithDaemon checks that a running daemon continues across an upgrade, and that the new execution knows it.
+func TestUpgrade_WithDaemon(t *testing.T) {
 	socket, pid := start(t, supervised("serves"))
 	tool, _ := dial(t, socket, wire.RoleTool)
 	if err := tool.StartDaemon(ctx(t)); err != nil {
@@ -229,7 +230,7 @@ func TestUpgradeUnderADaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	receive(t, tool.Closed(), "end of the connection")
-	// This daemon ends with its connection, so it is replaced: by the one who waited for it.
+	// This daemon ends with its connection, so it is replaced: by the one that the test waits for.
 	tool, _ = dial(t, socket, wire.RoleTool)
 	s := status(t, tool, "another daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 && s.DaemonPID != daemon })
 	if s.PID != int64(pid) || s.Executions != 2 || s.Restarts != 1 {
@@ -253,7 +254,7 @@ func TestHandoffArguments(t *testing.T) {
 	}
 }
 
-// handoffOf is a handoff file with frames.
+// handoffOf returns a handoff file with frames.
 func handoffOf(t *testing.T, b []byte) *os.File {
 	t.Helper()
 	f, err := handoffFile()
@@ -266,15 +267,16 @@ func handoffOf(t *testing.T, b []byte) *os.File {
 	return f
 }
 
-func quietKeeper() *Keeper {
+// newTestKeeper returns a keeper without a socket that logs nothing.
+func newTestKeeper() *Keeper {
 	return &Keeper{
 		log: slog.New(slog.NewTextHandler(io.Discard, nil)), children: map[string]*child{},
-		conns: map[*conn]struct{}{}, waiting: map[int]func(syscall.WaitStatus){}, stop: make(chan error, 1),
+		conns: map[*conn]struct{}{}, helpers: map[int]func(syscall.WaitStatus){}, stop: make(chan error, 1),
 	}
 }
 
-// passed is a descriptor as an execution inherits it, which is its to close.
-func passed(t *testing.T, f *os.File) int64 {
+// passDescriptor returns a descriptor as an execution inherits it, which the receiver closes.
+func passDescriptor(t *testing.T, f *os.File) int64 {
 	t.Helper()
 	fd, err := syscall.Dup(int(f.Fd()))
 	if err != nil {
@@ -283,11 +285,11 @@ func passed(t *testing.T, f *os.File) int64 {
 	return int64(fd)
 }
 
-// A handoff that cannot be read ends the new execution with the reason; one session in it that
-// cannot be had is left out.
+// TestHandoff_Invalid checks that an unreadable handoff ends the new execution with the reason, and that one unusable
+// session in it is omitted.
 //
 // FEATURES: R93
-func TestHandoffsThatDoNotFit(t *testing.T) {
+func TestHandoff_Invalid(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		t.Fatal(err)
@@ -306,7 +308,7 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 	defer lock.Close()
 	self := func() []byte {
 		return wire.AppendFrame(nil, &wire.HandoffKeeper{
-			ListenerFD: passed(t, lf), LockFD: passed(t, lock), Started: 5, Executions: 2, Restarts: 7,
+			ListenerFD: passDescriptor(t, lf), LockFD: passDescriptor(t, lock), Started: 5, Executions: 2, Restarts: 7,
 			LastError: "daemon 3 ended: killed", Cgroups: "/c", Limits: "cpu pids",
 		}, 0)
 	}
@@ -315,14 +317,14 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 		says string
 	}{
 		"empty":                    {nil, "no listener"},
-		"sessions only":            {wire.AppendFrame(nil, &wire.Handoff{ID: "a", RingFD: passed(t, lock), PTYFD: -1}, 0), "no listener"},
+		"sessions only":            {wire.AppendFrame(nil, &wire.Handoff{ID: "a", RingFD: passDescriptor(t, lock), PTYFD: -1}, 0), "no listener"},
 		"cut in a header":          {append(self(), 1, 2), "handoff"},
 		"cut in a frame":           {self()[:20], "cut short"},
-		"a listener that is none":  {wire.AppendFrame(nil, &wire.HandoffKeeper{ListenerFD: passed(t, lock), LockFD: passed(t, lock)}, 0), "no listener"},
+		"a listener that is none":  {wire.AppendFrame(nil, &wire.HandoffKeeper{ListenerFD: passDescriptor(t, lock), LockFD: passDescriptor(t, lock)}, 0), "no listener"},
 		"a frame over the bounds":  {append(self(), frame(1<<31, wire.KindHandoff, 0)...), "size limit"},
 		"a keeper with stray byte": {frame(1, wire.KindHandoffKeeper, 0, 1), "no listener"},
 	} {
-		k := quietKeeper()
+		k := newTestKeeper()
 		if err := k.restoreHandoff(handoffOf(t, c.b)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
@@ -334,29 +336,29 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 	}
 	defer func() { _ = errors.Join(r.Close(), rf.Close()) }()
 	b := self()
-	b = wire.AppendFrame(b, &wire.Handoff{ID: "no ring", PID: 1, RingFD: passed(t, lock), PTYFD: -1}, 0)
+	b = wire.AppendFrame(b, &wire.Handoff{ID: "no ring", PID: 1, RingFD: passDescriptor(t, lock), PTYFD: -1}, 0)
 	b = append(b, frame(3, wire.KindHandoff, 0, 1, 2, 3)...)
-	b = append(b, frame(3, 0x7fff, 0, 1, 2, 3)...) // of an execution that knew more
+	b = append(b, frame(3, 0x7fff, 0, 1, 2, 3)...) // of a newer version
 	b = wire.AppendFrame(b, &wire.Handoff{
-		ID: "ended", PID: 99, Started: 6, Cols: 80, Rows: 24, RingFD: passed(t, rf), PTYFD: -1,
+		ID: "ended", PID: 99, Started: 6, Cols: 80, Rows: 24, RingFD: passDescriptor(t, rf), PTYFD: -1,
 		Exited: true, Code: 3, Signal: 0, Time: 8, User: 9, System: 10, MaxRSS: 11, Cgroup: "/c/ended",
 	}, 0)
-	k := quietKeeper()
+	k := newTestKeeper()
 	if err := k.restoreHandoff(handoffOf(t, b)); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = errors.Join(k.listener.Close(), k.lock.Close()) }()
-	if k.runs != 3 || k.started.UnixNano() != 5 || k.super.restarts != 7 || k.super.lastError != "daemon 3 ended: killed" || k.cgroups.dir != "/c" || !slices.Equal(k.cgroups.limits, []string{"cpu", "pids"}) {
-		t.Errorf("keeper %d %v %+v %+v", k.runs, k.started, k.super, &k.cgroups)
+	if k.execCount != 3 || k.started.UnixNano() != 5 || k.supervisor.restarts != 7 || k.supervisor.lastError != "daemon 3 ended: killed" || k.cgroups.dir != "/c" || !slices.Equal(k.cgroups.controllers, []string{"cpu", "pids"}) {
+		t.Errorf("keeper %d %v %+v %+v", k.execCount, k.started, k.supervisor, &k.cgroups)
 	}
 	c := k.children["ended"]
 	if len(k.children) != 1 || c == nil {
 		t.Fatalf("sessions %v", k.children)
 	}
 	want := wire.Exited{ID: "ended", Code: 3, Time: 8, User: 9, System: 10, MaxRSS: 11}
-	if c.exit == nil || *c.exit != want || !c.closed || !c.reported || !c.reaped.Load() || c.cgroup != "/c/ended" || c.cols != 80 {
+	if c.exit == nil || *c.exit != want || !c.outputClosed || !c.exitReported || !c.reaped.Load() || c.cgroup != "/c/ended" || c.cols != 80 {
 		t.Errorf("%+v, exit %+v", c, c.exit)
 	}
-	<-c.done // nothing pumps
+	<-c.pumpsDone // no goroutine pumps
 	_ = errors.Join(c.ring.Close(), c.ringFile.Close())
 }

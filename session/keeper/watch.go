@@ -80,13 +80,13 @@ func (k *Keeper) watchFiles() (stop func()) {
 	if k.cfg.StateLock != "" {
 		dirs = append(dirs, filepath.Dir(k.cfg.StateLock))
 	}
-	w, err := dirwatch.Watch(k.pace.NoteActivity, dirs...)
+	w, err := dirwatch.Watch(k.poller.NoteActivity, dirs...)
 	if err != nil {
 		k.log.Info("files are checked every second", "why", err)
 		return func() {}
 	}
 	k.files = w
-	k.pace.AllowIdle(true)
+	k.poller.AllowIdle(true)
 	return w.Close
 }
 
@@ -98,24 +98,24 @@ func (k *Keeper) rewatchFiles() {
 	if err := k.files.Reresolve(); err != nil {
 		k.log.Warn("files are checked every second from here on", "why", err)
 		k.files = nil
-		k.pace.AllowIdle(false)
+		k.poller.AllowIdle(false)
 	}
 }
 
 // restoreFiles restores removed files of the keeper, so that clients find the sessions.
 func (k *Keeper) restoreFiles() {
 	k.rewatchFiles()
-	away := k.cfg.StateLock != "" && k.moved.Waits(stateOf(k.cfg.StateLock), k.stateLock, time.Now())
+	away := k.cfg.StateLock != "" && k.movedState.ShouldWait(stateDirOf(k.cfg.StateLock), k.stateLock, time.Now())
 	now, err := os.Lstat(k.cfg.Socket)
-	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && k.locksExist() {
+	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && k.hasVisibleLocks() {
 		k.socket = now
 		return
 	}
 	if away {
-		return // it may come back
+		return // it may return
 	}
-	if k.cfg.StateLock != "" && isGone(filepath.Dir(k.cfg.StateLock)) && k.idle() {
-		return // everything was removed; nothing to find
+	if k.cfg.StateLock != "" && isMissing(filepath.Dir(k.cfg.StateLock)) && k.isUnused() {
+		return // all files were removed: clients have nothing to find
 	}
 	err = os.MkdirAll(filepath.Dir(k.cfg.Socket), 0o700)
 	if err == nil && k.stateLock != nil {
@@ -135,23 +135,23 @@ func (k *Keeper) restoreFiles() {
 	}
 }
 
-// locksExist reports whether other keepers find this one's locks. Without a lock in the state directory only the first
-// counts.
-func (k *Keeper) locksExist() bool {
+// hasVisibleLocks reports whether other keepers find this one's locks. Without a lock in the state directory only the
+// first counts.
+func (k *Keeper) hasVisibleLocks() bool {
 	return launch.IsFile(k.lock, k.cfg.Lock) && (k.stateLock == nil || launch.IsFile(k.stateLock, k.cfg.StateLock))
 }
 
-// stateOf returns the state directory that contains a lock.
-func stateOf(lock string) string { return filepath.Dir(filepath.Dir(lock)) }
+// stateDirOf returns the state directory that contains a lock.
+func stateDirOf(lock string) string { return filepath.Dir(filepath.Dir(lock)) }
 
-// isGone reports whether a path does not exist.
-func isGone(path string) bool {
+// isMissing reports whether a path does not exist.
+func isMissing(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// idle reports whether the keeper has neither sessions nor peers.
-func (k *Keeper) idle() bool {
+// isUnused reports whether the keeper has neither sessions nor peers.
+func (k *Keeper) isUnused() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.children) == 0
@@ -164,7 +164,7 @@ func (k *Keeper) accept(l *unixsock.Listener) {
 		switch {
 		case errors.Is(err, os.ErrClosed):
 			return
-		case err != nil: // out of descriptors, most likely: others must not suffer
+		case err != nil: // most likely out of descriptors: other peers must not suffer
 			k.log.Error("accept", "err", err)
 			time.Sleep(100 * time.Millisecond)
 			continue

@@ -10,14 +10,14 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/idlepoll"
 )
 
-// A keeper at rest looks at nothing by itself: a socket that is removed wakes it.
+// TestIdleKeeper_WakesOnRemovedSocket checks that an idle keeper polls nothing: a removed socket wakes it.
 //
 // FEATURES: R90 R93
 func TestIdleKeeper_WakesOnRemovedSocket(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	k := &Keeper{
 		cfg: Config{Socket: filepath.Join(dir, "k.sock"), Lock: filepath.Join(dir, "k.lock"), StateLock: filepath.Join(state, "k.lock")},
-		log: slog.New(slog.DiscardHandler), pace: &idlepoll.Pace{After: time.Nanosecond, Beat: time.Hour},
+		log: slog.New(slog.DiscardHandler), poller: &idlepoll.Poller{IdleAfter: time.Nanosecond, IdleInterval: time.Hour},
 	}
 	for _, name := range []string{k.cfg.Socket, k.cfg.Lock, k.cfg.StateLock} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
@@ -26,18 +26,18 @@ func TestIdleKeeper_WakesOnRemovedSocket(t *testing.T) {
 	}
 	defer k.watchFiles()()
 	if k.files == nil {
-		t.Skip("there are no watches left")
+		t.Skip("no inotify watches left")
 	}
-	tick := k.pace.Ticker(time.Millisecond)
+	tick := k.poller.Ticker(time.Millisecond)
 	defer tick.Stop()
 	for _, name := range []string{k.cfg.Socket, k.cfg.Lock, k.cfg.StateLock} {
-		for !k.pace.IsIdle() {
+		for !k.poller.IsIdle() {
 			<-tick.C()
 			tick.Next()
 		}
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}
-		await(t, name+" is looked at", func() bool { return !k.pace.IsIdle() })
+		await(t, name+" is looked at", func() bool { return !k.poller.IsIdle() })
 	}
 }

@@ -16,7 +16,7 @@ func TestTable(t *testing.T) {
 	one := 1
 	list := []api.Session{
 		{ID: "0123456789", Name: "a", State: "running", PID: 12, Duration: 61_000, Cwd: "/x\x1b[1m", Command: strings.Repeat("é", 70), Shell: &api.Shell{Phase: "prompt"}},
-		{ID: "1", Name: "longer", State: "exited", ExitCode: &one, Duration: 500, Left: []int{3}},
+		{ID: "1", Name: "longer", State: "exited", ExitCode: &one, Duration: 500, LeftoverPIDs: []int{3}},
 		{ID: "2", Name: "c", State: "running", PID: 9, Needs: &api.InputRequest{Kind: "password"}},
 	}
 	var b strings.Builder
@@ -40,7 +40,7 @@ func TestTable_Ports(t *testing.T) {
 		":3000":             {State: "running", Ports: []api.Port{port(3000), {Port: 3000, Address: "::"}, {Unix: "/x"}}},
 		"prompt :1 :2 +2":   {State: "running", Shell: &api.Shell{Phase: "prompt"}, Ports: []api.Port{port(1), port(2), port(3), port(4)}},
 		"needs password":    {State: "running", Needs: &api.InputRequest{Kind: "password"}, Ports: []api.Port{port(1)}},
-		"left 1 running :5": {State: "exited", Left: []int{7}, Ports: []api.Port{port(5)}},
+		"left 1 running :5": {State: "exited", LeftoverPIDs: []int{7}, Ports: []api.Port{port(5)}},
 	} {
 		if got := doingWithPorts(&s); got != want {
 			t.Errorf("%q, want %q", got, want)

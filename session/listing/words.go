@@ -56,16 +56,16 @@ const barCells = 8
 // doingText returns what a session's shell does. activity describes its command's progress.
 func doingText(s *api.Session, activity string) string {
 	switch sh := s.Shell; {
-	case len(s.Left) > 0:
-		return fmt.Sprintf("left %d running", len(s.Left))
+	case len(s.LeftoverPIDs) > 0:
+		return fmt.Sprintf("left %d running", len(s.LeftoverPIDs))
 	case s.State != "running":
 		return "-"
 	case s.Quarantine != "":
 		return "quarantined"
 	case len(s.Approvals) > 0:
 		return "needs approval " + s.Approvals[0]
-	case s.AgentIs != nil:
-		return AgentText(s.AgentIs)
+	case s.AgentState != nil:
+		return AgentText(s.AgentState)
 	case s.Needs.NeedsAnswer():
 		return "needs " + s.Needs.Kind
 	case s.Needs != nil && s.Needs.Prompt && (sh == nil || sh.Phase == "unknown"):

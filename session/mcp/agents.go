@@ -15,20 +15,21 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// agents holds daemon clients by agent label. What an agent runs is checked and recorded under its label.
-type agents struct {
-	make  func(agent, token string) *client.Client
-	fixed string // label for all; empty: each client's own name
+// agentClients holds daemon clients by agent label. Commands of an agent are checked and recorded under its label.
+type agentClients struct {
+	newClient  func(agent, token string) *client.Client
+	fixedLabel string // label for all; empty: each client's own name
 
-	mu sync.Mutex
-	by map[asker]*client.Client
+	mu      sync.Mutex
+	clients map[callerID]*client.Client
 }
 
-// asker identifies a caller: the agent's label, and the name of its daemon token, if any.
-type asker struct{ label, token string }
+// callerID identifies a caller: the agent's label, and the name of its daemon token, if any.
+type callerID struct{ label, token string }
 
-func newAgents(newClient func(agent, token string) *client.Client, fixed string) *agents {
-	return &agents{make: newClient, fixed: fixed, by: map[asker]*client.Client{}}
+// newAgentClients returns an empty set. fixed is the label of all callers, if not empty.
+func newAgentClients(newClient func(agent, token string) *client.Client, fixed string) *agentClients {
+	return &agentClients{newClient: newClient, fixedLabel: fixed, clients: map[callerID]*client.Client{}}
 }
 
 // defaultAgent is the label of clients that send no name.
@@ -37,40 +38,41 @@ const defaultAgent = "mcp"
 // maxAgents bounds the number of labels with their own client, since clients choose names freely.
 const maxAgents = 64
 
-// forLabel returns the client for a label and a token.
-func (a *agents) forLabel(label, token string) *client.Client {
+// forLabel returns the client for a label and a token. Beyond maxAgents labels, callers share one.
+func (a *agentClients) forLabel(label, token string) *client.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if label == "" {
 		label = defaultAgent
 	}
-	if a.by[asker{label, token}] == nil && len(a.by) >= maxAgents {
+	if a.clients[callerID{label, token}] == nil && len(a.clients) >= maxAgents {
 		label = defaultAgent
 	}
-	return a.get(asker{label, token})
+	return a.get(callerID{label, token})
 }
 
-// person returns the client for answers of the user that the agent's program asks, within the scope of the token.
-func (a *agents) person(token string) *client.Client {
+// userClient returns the client for answers of the user that the agent's program asks, within the token's scope.
+func (a *agentClients) userClient(token string) *client.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.get(asker{"", token})
+	return a.get(callerID{"", token})
 }
 
-// get returns the client of exactly this asker. The caller holds mu.
-func (a *agents) get(as asker) *client.Client {
-	c := a.by[as]
+// get returns the client of exactly this caller. The caller of get holds mu.
+func (a *agentClients) get(as callerID) *client.Client {
+	c := a.clients[as]
 	if c == nil {
-		c = a.make(as.label, as.token)
-		a.by[as] = c
+		c = a.newClient(as.label, as.token)
+		a.clients[as] = c
 	}
 	return c
 }
 
-func (a *agents) close() {
+// close closes all clients.
+func (a *agentClients) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, c := range a.by {
+	for _, c := range a.clients {
 		c.Close()
 	}
 }
@@ -82,8 +84,8 @@ func (s *Server) client(ctx context.Context) *client.Client {
 
 // label returns the label of the calling agent.
 func (s *Server) label(ctx context.Context) string {
-	if s.agents.fixed != "" {
-		return s.agents.fixed
+	if s.agents.fixedLabel != "" {
+		return s.agents.fixedLabel
 	}
 	r, _ := ctx.Value(requestKey{}).(*request)
 	if r == nil {
@@ -92,9 +94,9 @@ func (s *Server) label(ctx context.Context) string {
 	return cmp.Or(r.agent(), defaultAgent)
 }
 
-// person returns the daemon client for the user behind the calling agent.
-func (s *Server) person(ctx context.Context) *client.Client {
-	return s.agents.person(tokenOf(requestOf(ctx)))
+// userClient returns the daemon client for the user behind the calling agent.
+func (s *Server) userClient(ctx context.Context) *client.Client {
+	return s.agents.userClient(tokenOf(requestOf(ctx)))
 }
 
 // tokenOf returns the name of the daemon token of a request, or "".
@@ -110,9 +112,10 @@ func tokenOf(req sdk.Request) string {
 	return name
 }
 
+// requestKey is the context key of a call's request.
 type requestKey struct{}
 
-// request is the request of a context. Its asker is computed once: a call makes several daemon requests, and each
+// request is the request of a context. Its caller is computed once: a call makes several daemon requests, and each
 // computation decodes all client information.
 type request struct {
 	sdk.Request
@@ -120,6 +123,7 @@ type request struct {
 	label string
 }
 
+// agent returns the agent label of the request.
 func (r *request) agent() string {
 	r.once.Do(func() { r.label = agentOf(r.Request) })
 	return r.label
@@ -138,7 +142,7 @@ func agentOf(req sdk.Request) string {
 	if req == nil {
 		return ""
 	}
-	if x := req.GetExtra(); x != nil && x.TokenInfo != nil && x.TokenInfo.UserID != ownTokenName {
+	if x := req.GetExtra(); x != nil && x.TokenInfo != nil && x.TokenInfo.UserID != defaultTokenName {
 		return label(x.TokenInfo.UserID)
 	}
 	if r, ok := req.(interface{ ClientInfo() *sdk.Implementation }); ok {
@@ -149,8 +153,8 @@ func agentOf(req sdk.Request) string {
 	return ""
 }
 
-// ownTokenName is the name of the automatically created token: it does not identify its holder.
-const ownTokenName = "default"
+// defaultTokenName is the name of the automatically created token: it does not identify its holder.
+const defaultTokenName = "default"
 
 // label returns a name as an agent label.
 func label(name string) string {

@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// answer is how a command, a line or a session is: the structured form of most results.
+// answer is the state of a command, a line or a session: the structured form of most results.
 type answer struct {
 	State    string `json:"state"`
 	ExitCode *int   `json:"exit_code,omitempty"`
@@ -37,17 +37,17 @@ type answer struct {
 	ScreenSince uint64   `json:"screen_since,omitempty"`
 	Row         int      `json:"cursor_row,omitempty"`
 	Col         int      `json:"cursor_col,omitempty"`
-	Cursor      uint64   `json:"cursor,omitempty"` // none: nothing was printed, or nothing more will be
+	Cursor      uint64   `json:"cursor,omitempty"` // absent if nothing was printed, or nothing more will be
 	Omitted     *omitted `json:"omitted,omitempty"`
 	Message     string   `json:"message,omitempty"` // text that the other fields do not have
 	Next        string   `json:"next,omitempty"`
 	ExitUnknown string   `json:"exit_unknown,omitempty"` // of a line that ended: the same as in api.Result
 
-	took     time.Duration
-	id       string // of the session
-	alt      bool   // a full-screen program is up
-	atPrompt bool   // a shell's
-	until    uint64 // end of the output of the shell's described command; 0: the shell may have run something since
+	duration   time.Duration // of the command
+	id         string        // of the session
+	fullScreen bool          // a full-screen program is shown
+	atPrompt   bool          // a shell is at its prompt
+	commandEnd uint64        // end of the output of the shell's described command; 0: the shell may have run something since
 }
 
 // omitted describes the output that exceeded the budget.
@@ -64,7 +64,7 @@ func (a *answer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		*plain
 		Seconds float64 `json:"seconds,omitempty"`
-	}{(*plain)(a), float64(a.took.Milliseconds()) / 1000})
+	}{(*plain)(a), float64(a.duration.Milliseconds()) / 1000})
 }
 
 // isRunning reports whether the caller can wait for an end.
@@ -88,13 +88,13 @@ func (a *answer) text() string {
 		fmt.Fprintf(&b, "[screen · version %d · cursor %d,%d]\n%s\n", a.Version, a.Row, a.Col, quoteOutput(a.Screen))
 	}
 	b.WriteByte('[')
-	b.WriteString(a.words())
-	if a.took >= shortest {
-		fmt.Fprintf(&b, " after %s", shortTime(a.took))
+	b.WriteString(a.stateText())
+	if a.duration >= minReportedTime {
+		fmt.Fprintf(&b, " after %s", shortTime(a.duration))
 	}
 	for _, f := range []struct{ name, value string }{{"session", a.Session}, {"job", a.Job}, {"approval", a.Approval}, {"cwd", a.Cwd}} {
 		if f.value != "" {
-			fmt.Fprintf(&b, " · %s %s", f.name, onOneLine(f.value))
+			fmt.Fprintf(&b, " · %s %s", f.name, escapeControls(f.value))
 		}
 	}
 	if a.Cursor > 0 {
@@ -113,8 +113,8 @@ func (a *answer) text() string {
 // ownLines are the starts of lines that this server adds to program output, in lower case.
 var ownLines = []string{"[exited", "[signalled", "[killed", "[lost", "[denied", "[refused", "[running", "[needs_", "[screen", "[version ", "[unchanged", "next:"}
 
-// someEnded matches the line about a wait for several jobs and sessions.
-var someEnded = pattern.Lazy(`^\[\d+ of \d+ ended`)
+// endedCountLine matches the line about a wait for several jobs and sessions.
+var endedCountLine = pattern.Lazy(`^\[\d+ of \d+ ended`)
 
 // looksLikeOwnLine reports whether a line looks like one of this server's to a model. It ignores blanks and case.
 func looksLikeOwnLine(line string) bool {
@@ -123,7 +123,7 @@ func looksLikeOwnLine(line string) bool {
 		return false
 	}
 	line = strings.ToLower(line[:min(len(line), 40)])
-	return slices.ContainsFunc(ownLines, func(begin string) bool { return strings.HasPrefix(line, begin) }) || someEnded.MatchString(line)
+	return slices.ContainsFunc(ownLines, func(begin string) bool { return strings.HasPrefix(line, begin) }) || endedCountLine.MatchString(line)
 }
 
 // quoteOutput marks each line of program output that looks like one of this server's.
@@ -138,8 +138,8 @@ func quoteOutput(text string) string {
 	return b.String()
 }
 
-// onOneLine spells out control characters in a name or directory, which could break the line.
-func onOneLine(text string) string {
+// escapeControls spells out control characters in a name or directory, which could break the line.
+func escapeControls(text string) string {
 	if strings.IndexFunc(text, unicode.IsControl) < 0 {
 		return text
 	}
@@ -154,7 +154,8 @@ func onOneLine(text string) string {
 	return b.String()
 }
 
-func (a *answer) words() string {
+// stateText returns the answer's state in words.
+func (a *answer) stateText() string {
 	switch {
 	case a.State == "exited" && a.ExitCode != nil:
 		return fmt.Sprintf("exited %d", *a.ExitCode)
@@ -170,8 +171,8 @@ func (a *answer) words() string {
 	return a.State
 }
 
-// shortest is the shortest duration worth reporting.
-const shortest = 100 * time.Millisecond
+// minReportedTime is the shortest duration worth reporting.
+const minReportedTime = 100 * time.Millisecond
 
 // shortTime formats a duration for users: 0.4s, 12s, 3m20s.
 func shortTime(d time.Duration) string {
@@ -181,27 +182,27 @@ func shortTime(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// states maps the daemon's job states to those that agents see.
-var states = map[string]string{"waiting": "running", "ended": "exited", "": "running"}
+// agentStates maps the daemon's job states to those that agents see.
+var agentStates = map[string]string{"waiting": "running", "ended": "exited", "": "running"}
 
-// askedKinds are the kinds of input that need an answer. An idle full-screen program and the prompt of another shell
+// answerableKinds are the kinds of input that need an answer. An idle full-screen program and the prompt of another shell
 // need none.
-var askedKinds = map[string]bool{"password": true, "confirm": true, "menu": true, "text": true}
+var answerableKinds = map[string]bool{"password": true, "confirm": true, "menu": true, "text": true}
 
 // answerOf returns a job's result as an answer.
 func answerOf(r *api.Result, session string) *answer {
 	a := &answer{
 		State: r.State, ExitCode: r.ExitCode, Signal: r.Signal, Session: session, Job: r.Job, Command: r.Command,
-		Output: r.Output, Cursor: r.Range.End, took: time.Duration(r.DurationMS) * time.Millisecond,
+		Output: r.Output, Cursor: r.Range.End, duration: time.Duration(r.DurationMS) * time.Millisecond,
 	}
-	if s, ok := states[a.State]; ok {
+	if s, ok := agentStates[a.State]; ok {
 		a.State = s
 	}
 	if r.State == "ended" && a.Signal != "" {
 		a.State = "signalled"
 	}
 	a.ExitUnknown = r.ExitUnknown
-	if addsInformation(r) && a.ExitUnknown == "" { // else the state has it
+	if addsInformation(r) && a.ExitUnknown == "" { // otherwise the state contains it
 		a.Message = r.Message
 	}
 	if r.State == "" {
@@ -211,35 +212,35 @@ func answerOf(r *api.Result, session string) *answer {
 		a.setNeeds(r.Needs)
 	}
 	for i := range r.Refused[:min(maxRefusals, len(r.Refused))] {
-		a.Message = join(a.Message, refusedText(&r.Refused[i]))
+		a.Message = joinText(a.Message, refusedText(&r.Refused[i]))
 	}
 	if r.Cleared != "" {
-		a.Message = join(a.Message, "what was typed before and not ended was cleared: "+r.Cleared)
+		a.Message = joinText(a.Message, "what was typed before and not ended was cleared: "+r.Cleared)
 	}
 	if r.CwdAfter != "" && r.CwdAfter != r.CwdBefore {
 		a.Cwd = r.CwdAfter
 	}
 	a.setOmitted(r.Omitted)
 	if r.BinaryBytes > 0 {
-		a.Message = join(a.Message, fmt.Sprintf("%d bytes of binary data omitted", r.BinaryBytes))
+		a.Message = joinText(a.Message, fmt.Sprintf("%d bytes of binary data omitted", r.BinaryBytes))
 	}
 	a.Approval, a.Why = r.Approval, whyOf(r.Policy)
 	if r.Hint != "" && (a.State == "denied" || a.State == "refused") {
-		a.Message = join(a.Message, r.Hint)
+		a.Message = joinText(a.Message, r.Hint)
 	}
 	switch {
 	case a.State == "needs_approval":
 		a.Message = approvalMessage(a.Approval, r.Policy)
 		a.Next = call("wait", "for", []string{a.Job})
 	case a.State == "needs_input", a.Needs == "screen": // the screen of an idle full-screen program describes it
-		a.Next = answering(a)
+		a.Next = answerCall(a)
 		if a.Needs == "password" {
-			a.Message = join(a.Message, attachHint(a.Session))
+			a.Message = joinText(a.Message, attachHint(a.Session))
 		}
 	case a.isRunning() && a.Next == "":
 		a.Next = call("wait", append([]any{"for", []string{a.Job}}, sinceOf(a.Cursor)...)...)
 	case r.Error != "" && !strings.Contains(strings.ToLower(r.Message), strings.ToLower(r.Error)):
-		a.Message = join(a.Message, r.Error)
+		a.Message = joinText(a.Message, r.Error)
 	}
 	return a
 }
@@ -253,7 +254,7 @@ func refusedText(r *api.Refused) string {
 	if what == "" {
 		what = r.Path
 	}
-	return join("not run: "+oneLine(what, 200)+": "+r.Why, r.Instead)
+	return joinText("not run: "+oneLine(what, 200)+": "+r.Why, r.Instead)
 }
 
 // addsInformation reports whether a result's message adds to its state, exit code and signal.
@@ -276,10 +277,10 @@ func whyOf(j *api.Judgement) string {
 	}
 	why := j.Why
 	if j.Rule != "" {
-		why = join(why, fmt.Sprintf("rule %q", j.Rule))
+		why = joinText(why, fmt.Sprintf("rule %q", j.Rule))
 	}
 	if j.Words != "" {
-		why = join(why, "for "+oneLine(j.Words, 200))
+		why = joinText(why, "for "+oneLine(j.Words, 200))
 	}
 	return why
 }
@@ -306,8 +307,8 @@ func attachHint(session string) string {
 	return "pass on to your user to type it there: `longterm attach " + session + "`; never request it here"
 }
 
-// answering returns the call that answers a prompt.
-func answering(a *answer) string {
+// answerCall returns the call that answers a prompt.
+func answerCall(a *answer) string {
 	switch a.Needs {
 	case "menu", "screen":
 		return call("screen", "session", a.Session)
@@ -320,23 +321,23 @@ func answering(a *answer) string {
 // setNeeds sets the kind of input that the program waits for.
 func (a *answer) setNeeds(kind string) {
 	a.Needs, a.State = kind, "needs_input"
-	if !askedKinds[kind] {
+	if !answerableKinds[kind] {
 		a.State = "running"
-		a.Message = join(a.Message, cmp.Or(map[string]string{"screen": screenRests}[kind], "waiting for input ("+kind+"), without a question"))
+		a.Message = joinText(a.Message, cmp.Or(map[string]string{"screen": screenIdleNote}[kind], "waiting for input ("+kind+"), without a question"))
 	}
 }
 
-// screenRests describes an idle full-screen program whose screen is not in the answer.
-const screenRests = "full-screen program idle"
+// screenIdleNote describes an idle full-screen program whose screen is not in the answer.
+const screenIdleNote = "full-screen program idle"
 
-// show adds the screen of an idle full-screen program, which the agent would request next. It drops output that the
-// screen repeats.
-func (a *answer) show(s *shown) {
+// addScreen adds the screen of an idle full-screen program, which the agent would request next. It drops output that
+// the screen repeats.
+func (a *answer) addScreen(s *screenAnswer) {
 	if a.Omitted == nil && isShownOn(a.Output, s.Text) {
 		a.Output = ""
 	}
 	a.Screen, a.Version, a.Row, a.Col, a.Next = s.Text, s.Version, s.Row, s.Col, ""
-	a.Message = strings.TrimSuffix(strings.TrimSuffix(a.Message, screenRests), "; ")
+	a.Message = strings.TrimSuffix(strings.TrimSuffix(a.Message, screenIdleNote), "; ")
 }
 
 // isShownOn reports whether each line of the output is on the screen.
@@ -363,7 +364,8 @@ func (a *answer) omitKnown(known ...string) {
 	}
 }
 
-// dropOutput removes the output and the next call. The caller asked about something else and needs the state only.
+// dropOutput removes the output and the next call. The caller's request was about something else: it needs the state
+// only.
 func (a *answer) dropOutput(since *uint64) {
 	a.clearOmitted()
 	if a.Output, a.Cursor, a.Next = "", 0, ""; since != nil {
@@ -385,7 +387,7 @@ func (a *answer) setOmitted(o *api.Omitted) {
 		return
 	}
 	a.Omitted = &omitted{Bytes: o.Bytes, Lines: o.Lines, From: o.Start, To: o.End}
-	a.Message = join(a.Message, a.readOmitted())
+	a.Message = joinText(a.Message, a.readOmitted())
 }
 
 // clearOmitted removes the omitted part, before other output is added.
@@ -402,7 +404,8 @@ func (a *answer) readOmitted() string {
 	return "omitted: " + call("read", "session", a.Session, "since", a.Omitted.From, "to", a.Omitted.To)
 }
 
-func join(a, b string) string {
+// joinText joins two texts, of which one may be empty.
+func joinText(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}

@@ -16,9 +16,10 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Approvals are a user's to answer: from the command line, the viewer, or a form of the agent's program
-// (elicit.go). An agent sees what it waits for, and why.
+// Approvals are answered by a user: from the command line, the viewer, or a form of the agent's program (elicit.go). An
+// agent sees the pending ones, and the reasons.
 
+// approvalRow is an approval in a list.
 type approvalRow struct {
 	ID      string    `json:"id"`
 	Wants   string    `json:"wants"`
@@ -31,10 +32,12 @@ type approvalRow struct {
 	Asked   time.Time `json:"asked"`
 }
 
+// approvalList is the result of the tool approvals.
 type approvalList struct {
 	Approvals []approvalRow `json:"approvals"`
 }
 
+// approvals lists the pending approvals of the agent's sessions.
 func (s *Server) approvals(ctx context.Context, _ json.RawMessage) (*sdk.CallToolResult, error) {
 	all, err := s.client(ctx).Approvals(ctx, client.ApprovalQuery{Limit: maxRows})
 	if err != nil {
@@ -69,7 +72,7 @@ func approvalText(v *api.Approval) string {
 	var b strings.Builder
 	b.WriteString(requestLine(v))
 	for _, f := range []struct{ name, value string }{
-		{"session", v.Name}, {"in", v.Cwd}, {"risk", v.Risk}, {"effect", strings.Join(v.Judgement.Explain(), "; ")}, {"because of", v.Judgement.Because()}, {"asked by", v.Actor.Agent},
+		{"session", v.Name}, {"in", v.Cwd}, {"risk", v.Risk}, {"effect", strings.Join(v.Judgement.Explain(), "; ")}, {"because of", v.Judgement.RuleWithReason()}, {"asked by", v.Actor.Agent},
 	} {
 		if f.value != "" {
 			fmt.Fprintf(&b, " · %s %s", f.name, oneLine(f.value, 200))

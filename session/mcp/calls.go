@@ -19,32 +19,33 @@ import (
 	"github.com/longterm-dev/longterm/session/fairsched"
 )
 
-// Limits of concurrent calls. Each waiting call holds a connection to the daemon. Read-only calls have their own
-// places, so that waiting calls never block them.
+// Limits of concurrent calls. Each waiting call holds a connection to the daemon. Read-only calls have their own slots, so
+// that waiting calls never block them.
 const (
 	maxWaiting = 200
-	maxLooking = 32
-	// maxQueued is how many calls wait for a place; placeTime is how long, before they are refused.
-	maxQueued = 256
-	placeTime = 5 * time.Second
+	maxReading = 32
+	// maxQueued is how many calls wait for a slot, acquireTimeout how long before they are rejected.
+	maxQueued      = 256
+	acquireTimeout = 5 * time.Second
 )
 
-// places bounds the concurrent calls.
-type places struct { // semaphores of calls that wait, calls
+// callLimiter bounds the concurrent calls.
+type callLimiter struct { // semaphores of calls that wait, calls
 	// that only read, and calls in the
 	// queue
-	waiting, looking, queue chan struct{}
+	waitSlots, readSlots, queueSlots chan struct{}
 }
 
-func newPlaces() *places {
-	return &places{make(chan struct{}, maxWaiting), make(chan struct{}, maxLooking), make(chan struct{}, maxQueued)}
+// newCallLimiter returns a limiter without calls.
+func newCallLimiter() *callLimiter {
+	return &callLimiter{make(chan struct{}, maxWaiting), make(chan struct{}, maxReading), make(chan struct{}, maxQueued)}
 }
 
-// take takes a place and returns a function that frees it. A call that waits for a place holds no slot.
-func (p *places) take(ctx context.Context, in *fairsched.Slot, waits bool) (func(), error) {
-	c := p.looking
+// acquire takes a slot and returns a function that frees it. A call that waits for a slot does not hold in.
+func (p *callLimiter) acquire(ctx context.Context, in *fairsched.Slot, waits bool) (func(), error) {
+	c := p.readSlots
 	if waits {
-		c = p.waiting
+		c = p.waitSlots
 	}
 	select {
 	case c <- struct{}{}:
@@ -53,14 +54,14 @@ func (p *places) take(ctx context.Context, in *fairsched.Slot, waits bool) (func
 	}
 	full := fmt.Errorf("%d calls are under way; wait for some of them, and call wait once for several jobs", cap(c))
 	select {
-	case p.queue <- struct{}{}:
-		defer func() { <-p.queue }()
+	case p.queueSlots <- struct{}{}:
+		defer func() { <-p.queueSlots }()
 	default:
 		return nil, full
 	}
 	in.Give()
 	defer in.GoOn(ctx)
-	t := time.NewTimer(placeTime)
+	t := time.NewTimer(acquireTimeout)
 	defer t.Stop()
 	select {
 	case c <- struct{}{}:
@@ -72,33 +73,35 @@ func (p *places) take(ctx context.Context, in *fairsched.Slot, waits bool) (func
 	}
 }
 
-// currentCall is a call in progress, as its handler sees it.
+// currentCall is a call in progress.
 type currentCall struct {
 	tool      *tool
 	level     Level
 	id        string // of the job that the call starts if the caller gave none; equal when the call is repeated
 	req       *sdk.CallToolRequest
-	task      *Slot // nil: the client takes no tasks
+	task      *Slot // nil: the client does not support tasks
 	cannotAsk bool  // no user can answer
 	// unanswered is why the user gave no answer; empty if not asked or answered.
 	unanswered string
 }
 
-type doingKey struct{}
+// callKey is the context key of a currentCall.
+type callKey struct{}
 
-func doingOf(ctx context.Context) *currentCall {
-	d, _ := ctx.Value(doingKey{}).(*currentCall)
+// currentCallOf returns the call of a context.
+func currentCallOf(ctx context.Context) *currentCall {
+	d, _ := ctx.Value(callKey{}).(*currentCall)
 	return d
 }
 
-// callTime bounds a whole call from its arrival. Sending the final answer takes at most answerTime.
+// callTime bounds a call from its arrival. Sending the final answer takes at most answerTime.
 const (
 	callTime   = 48 * time.Second
 	answerTime = time.Second
 )
 
-// calls wraps each call: it checks names, takes a place and bounds the time.
-func (s *Server) calls(l Level) sdk.Middleware {
+// limitCalls wraps each call: it checks names, acquires a slot and bounds the time.
+func (s *Server) limitCalls(l Level) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			ctx = context.WithValue(ctx, requestKey{}, &request{Request: req})
@@ -117,7 +120,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			}
 			refused := func(err error) (sdk.Result, error) {
 				full := failure(err, "")
-				complete(t, full)
+				completeRefusal(t, full)
 				return full, nil
 			}
 			in, err := s.slotFor(ctx, req, t)
@@ -125,30 +128,30 @@ func (s *Server) calls(l Level) sdk.Middleware {
 				return refused(err)
 			}
 			defer in.End() // the answer is written without it: its reader may be slow
-			free, err := s.places.take(ctx, in, t.waits)
+			free, err := s.limiter.acquire(ctx, in, t.mayWait)
 			if err != nil {
 				return refused(err)
 			}
 			defer free()
 			ctx, cancel := context.WithDeadline(ctx, in.ArrivedAt().Add(callTime))
 			defer cancel()
-			defer context.AfterFunc(s.ending, cancel)()
+			defer context.AfterFunc(s.lifetime, cancel)()
 			ctx = fairsched.With(ctx, in)
 			d := &currentCall{tool: t, level: l, task: SlotOf(ctx)}
 			d.id = newID(d.task != nil)
-			res, err := askNext(next)(context.WithValue(ctx, doingKey{}, d), method, req)
+			res, err := askNext(next)(context.WithValue(ctx, callKey{}, d), method, req)
 			if r, ok := res.(*sdk.CallToolResult); ok && r != nil {
-				complete(t, r)
+				completeRefusal(t, r)
 			}
-			if err == nil || !t.waits || isRPC(err) || s.ending.Err() != nil {
+			if err == nil || !t.mayWait || isRPC(err) || s.lifetime.Err() != nil {
 				return res, err
 			}
 			// The user did not answer in time or cannot be asked. The call continues as the same job, and its state is
 			// returned.
-			s.o.Log.Info("prompt unanswered", "tool", t.name, "err", err)
+			s.options.Log.Info("prompt unanswered", "tool", t.name, "err", err)
 			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
 			defer cancelAgain()
-			return next(context.WithValue(again, doingKey{}, &currentCall{tool: t, level: l, id: d.id, cannotAsk: true, unanswered: "no answer from the user yet"}), method, req)
+			return next(context.WithValue(again, callKey{}, &currentCall{tool: t, level: l, id: d.id, cannotAsk: true, unanswered: "no answer from the user yet"}), method, req)
 		}
 	}
 }
@@ -166,7 +169,7 @@ func newID(task bool) string {
 // slotOf returns the slot of a request, or nil over stdio.
 func (s *Server) slotOf(req sdk.Request) *fairsched.Slot {
 	if x := req.GetExtra(); x != nil {
-		return s.lanes.slot(x.Header)
+		return s.scheduling.slot(x.Header)
 	}
 	return nil
 }
@@ -176,11 +179,11 @@ func (s *Server) slotFor(ctx context.Context, req sdk.Request, t *tool) (*fairsc
 	if in := s.slotOf(req); in != nil {
 		return in, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, turnTime)
+	ctx, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
-	in, err := s.lanes.begin(ctx, "", "", t.name)
+	in, err := s.scheduling.begin(ctx, "", "", t.name)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("call not started: too many concurrent calls (waited %s). Let other calls finish, and use one wait for several jobs", turnTime)
+		return nil, fmt.Errorf("call not started: too many concurrent calls (waited %s). Let other calls finish, and use one wait for several jobs", slotTimeout)
 	}
 	return in, err
 }
@@ -191,7 +194,7 @@ func isRPC(err error) bool {
 	return errors.As(err, &e)
 }
 
-// toolNamed returns a tool, or an error that lists the tools.
+// toolNamed returns a tool of a level, or an error that lists the tools.
 func toolNamed(name string, l Level) (*tool, error) {
 	i := slices.IndexFunc(tools, byName(name))
 	switch {
@@ -209,8 +212,10 @@ func toolNamed(name string, l Level) (*tool, error) {
 	return nil, invalidParams("unknown tool %s; there are %s", quoteName(name), strings.Join(names, ", "))
 }
 
+// byName returns a function that matches a tool by name.
 func byName(name string) func(tool) bool { return func(t tool) bool { return t.name == name } }
 
+// invalidParams returns a protocol error for invalid parameters.
 func invalidParams(format string, args ...any) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }
@@ -223,7 +228,7 @@ func quoteName(name string) string {
 	return fmt.Sprintf("%q", name)
 }
 
-// decode reads arguments, which the schema has allowed.
+// decode decodes arguments that the schema has accepted.
 func decode[T any](raw json.RawMessage) (T, error) {
 	var v T
 	if len(raw) == 0 {
@@ -231,7 +236,7 @@ func decode[T any](raw json.RawMessage) (T, error) {
 	}
 	err := json.Unmarshal(raw, &v)
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) { // the schema takes 5.0 for an integer
+	if errors.As(err, &wrong) { // the schema accepts 5.0 for an integer
 		err = api.Errorf(api.CodeInvalid, "the argument %s cannot be %s", wrong.Field, wrong.Value).WithHint("write an integer without a fraction")
 	}
 	return v, err

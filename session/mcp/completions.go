@@ -49,6 +49,7 @@ func parseCompletions(uri string) (name string, ack uint64, ours bool, err error
 	return name, ack, true, nil
 }
 
+// addCompletions registers the resource of completions.
 func (s *Server) addCompletions(server *sdk.Server, l Level) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: completionsURI + "{name}{?ack}", Name: "completions", MIMEType: "application/json",
@@ -58,7 +59,7 @@ func (s *Server) addCompletions(server *sdk.Server, l Level) {
 		if err != nil {
 			return nil, invalidParams("%v", err)
 		}
-		return s.contents(ctx, req, "application/json", func(ctx context.Context) (string, error) {
+		return s.readContents(ctx, req, "application/json", func(ctx context.Context) (string, error) {
 			got, err := completions(ctx, s.client(ctx), l, name, api.ReadCompletions{Ack: ack})
 			if err != nil {
 				return "", err
@@ -93,8 +94,8 @@ func completions(ctx context.Context, c *client.Client, l Level, name string, in
 // tailWait is how long a request for completions waits.
 const tailWait = 45 * time.Second
 
-// tail notifies of a subscription's completions, past and new, until ctx ends.
-func (w *watcher) tail(ctx context.Context, uri, name string) {
+// tailCompletions notifies of a subscription's completions, past and new, until ctx ends.
+func (w *watcher) tailCompletions(ctx context.Context, uri, name string) {
 	for after := uint64(0); ctx.Err() == nil; {
 		got, err := w.c.Completions(ctx, name, api.ReadCompletions{After: after, WaitMS: int(tailWait.Milliseconds())})
 		switch {
@@ -104,7 +105,7 @@ func (w *watcher) tail(ctx context.Context, uri, name string) {
 			w.log.Debug("completions", "subscription", name, "err", err)
 			select {
 			case <-ctx.Done():
-			case <-time.After(againAfter):
+			case <-time.After(reconnectDelay):
 			}
 			continue
 		case len(got.Completions) > 0:

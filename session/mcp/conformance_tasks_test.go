@@ -13,22 +13,23 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fixtureTasks are tasks as the suite wants them, in memory, behind the same methods and middleware as ours.
+// fixtureTasks are tasks as the conformance suite expects them, in memory, behind the server's methods and middleware.
 type fixtureTasks struct {
 	mu    sync.Mutex
 	tasks map[string]*fixtureTask
 }
 
+// fixtureTask is one task.
 type fixtureTask struct {
 	Detail
 	answers sdk.InputResponseMap
 	end     context.CancelFunc
-	more    chan struct{} // all was answered
+	more    chan struct{} // closed once all questions were answered
 }
 
 func newFixtureTasks() *fixtureTasks { return &fixtureTasks{tasks: map[string]*fixtureTask{}} }
 
-// begin makes a call a task that does something; without a slot it is done at once.
+// begin makes a call a task that runs do. Without a slot it is done at once.
 func (f *fixtureTasks) begin(ctx context.Context, ask sdk.InputRequestMap, do func(context.Context, sdk.InputResponseMap) (*sdk.CallToolResult, error)) (*sdk.CallToolResult, any, error) {
 	slot := SlotOf(ctx)
 	if slot == nil {
@@ -72,6 +73,7 @@ func (f *fixtureTasks) begin(ctx context.Context, ask sdk.InputRequestMap, do fu
 	return said("a task"), nil, nil
 }
 
+// get implements Tasks.Get.
 func (f *fixtureTasks) get(_ context.Context, id string) (*Detail, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,6 +86,7 @@ func (f *fixtureTasks) get(_ context.Context, id string) (*Detail, error) {
 	return &d, nil
 }
 
+// update implements Tasks.Update.
 func (f *fixtureTasks) update(_ context.Context, id string, answers sdk.InputResponseMap) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,6 +107,7 @@ func (f *fixtureTasks) update(_ context.Context, id string, answers sdk.InputRes
 	return nil
 }
 
+// cancel implements Tasks.Cancel.
 func (f *fixtureTasks) cancel(_ context.Context, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,6 +122,7 @@ func (f *fixtureTasks) cancel(_ context.Context, id string) error {
 	return nil
 }
 
+// after waits for a time, or until ctx ends.
 func after(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -125,6 +130,7 @@ func after(ctx context.Context, d time.Duration) {
 	}
 }
 
+// addTools adds the tools that become tasks.
 func (f *fixtureTasks) addTools(server *sdk.Server) {
 	sdk.AddTool(server, &sdk.Tool{Name: "greet", Description: "of the suite"}, func(_ context.Context, _ *sdk.CallToolRequest, in struct {
 		Name string `json:"name,omitempty"`

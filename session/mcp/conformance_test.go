@@ -22,13 +22,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The official conformance suite calls tools, prompts and resources with names of its own. Here they are
-// mounted behind our door (mux of eras, token, Host and Origin) and our middleware of tasks, with request
-// states sealed as ours are. `.ci/run mcp` installs the suite and runs this.
+// The official conformance suite calls tools, prompts and resources with its own names. Here they are mounted behind the
+// HTTP server (mux of eras, token, Host and Origin) and the middleware of tasks, with sealed request states. `.ci/run mcp`
+// installs the suite and runs this.
 
 const fixtureToken = "a token of the suite's own"
 
-// fixtureServer is a server with what the suite asks for.
+// fixtureServer returns a server with everything that the suite calls.
 func fixtureServer(t *testing.T) *sdk.Server {
 	seal, err := newSealer(nil)
 	if err != nil {
@@ -37,7 +37,7 @@ func fixtureServer(t *testing.T) *sdk.Server {
 	caps := &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}}
 	caps.AddExtension(tasksExtension, map[string]any{})
 	server := sdk.NewServer(&sdk.Implementation{Name: "fixtures", Version: "1"}, &sdk.ServerOptions{
-		Capabilities: caps, SetCacheable: cacheable,
+		Capabilities: caps, SetCacheable: setCacheTTL,
 		CompletionHandler: func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 			return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}, nil
 		},
@@ -58,9 +58,9 @@ func fixtureServer(t *testing.T) *sdk.Server {
 	return server
 }
 
-// doorOf is our door before a server. The suite has no token to give, so that one is put in before it.
+// doorOf serves a server over HTTP. The suite sends no token, so one is added to its requests.
 func doorOf(t *testing.T, server *sdk.Server) string {
-	door := &Door{
+	door := &HTTPServer{
 		Tokens: []Token{{Secret: fixtureToken, Name: "suite", Level: All}},
 		Server: func(Level) *sdk.Server { return server },
 	}
@@ -74,7 +74,7 @@ func doorOf(t *testing.T, server *sdk.Server) string {
 	return s.URL + "/mcp"
 }
 
-// program is a program of the suite's installation, which MCP_NODE names.
+// program returns a program of the suite's installation, in the directory of MCP_NODE.
 func program(t *testing.T, name string) string {
 	dir := os.Getenv("MCP_NODE")
 	if dir == "" {
@@ -83,6 +83,7 @@ func program(t *testing.T, name string) string {
 	return filepath.Join(dir, "node_modules", ".bin", name)
 }
 
+// nodeCommand returns a command that runs a program of the suite's installation.
 func nodeCommand(t *testing.T, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(t.Context(), program(t, name), args...)
 	c.Dir = t.TempDir()
@@ -123,26 +124,29 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// tail returns the last n bytes.
 func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
 type none struct{}
 
-// fixed adds a tool that answers always the same.
+// fixed adds a tool with a constant result.
 func fixed(server *sdk.Server, name string, contents ...sdk.Content) {
 	sdk.AddTool(server, &sdk.Tool{Name: name, Description: "always the same"}, func(context.Context, *sdk.CallToolRequest, none) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: contents}, nil, nil
 	})
 }
 
+// textOf returns a text as content.
 func textOf(format string, args ...any) *sdk.TextContent {
 	return &sdk.TextContent{Text: fmt.Sprintf(format, args...)}
 }
 
+// said returns a result with a text.
 func said(format string, args ...any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{textOf(format, args...)}}
 }
 
-// onePixel is a PNG, quiet a WAV.
+// onePixel is a PNG file, quiet a WAV file.
 var (
 	onePixel = func() []byte {
 		var b bytes.Buffer
@@ -153,6 +157,7 @@ var (
 	quiet = []byte("RIFF&\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00@\x1f\x00\x00\x80>\x00\x00\x02\x00\x10\x00data\x02\x00\x00\x00\x00\x00")
 )
 
+// addContentTools adds the tools that return each kind of content.
 func addContentTools(server *sdk.Server) {
 	picture := &sdk.ImageContent{Data: onePixel, MIMEType: "image/png"}
 	embedded := func(uri string) *sdk.EmbeddedResource {
@@ -218,7 +223,7 @@ func addContentTools(server *sdk.Server) {
 	})
 }
 
-// addAskingTools adds the tools that ask the client during a call, as was done up to 2025-11-25.
+// addAskingTools adds the tools that ask the client during a call, as servers did up to 2025-11-25.
 func addAskingTools(server *sdk.Server) {
 	sdk.AddTool(server, &sdk.Tool{Name: "test_sampling", Description: "of the suite"}, func(ctx context.Context, req *sdk.CallToolRequest, in struct {
 		Prompt string `json:"prompt"`
@@ -257,18 +262,22 @@ func addAskingTools(server *sdk.Server) {
 	})
 }
 
+// form returns a form's schema with one field.
 func form(name string, kind map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": map[string]any{name: kind}, "required": []string{name}}
 }
 
+// sampling returns a request for the client's model.
 func sampling(prompt string) *sdk.CreateMessageParams {
 	return &sdk.CreateMessageParams{Messages: []*sdk.SamplingMessage{{Role: "user", Content: textOf("%s", prompt)}}, MaxTokens: 50}
 }
 
+// elicit returns a form with one field.
 func elicit(message, name, kind string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{Mode: "form", Message: message, RequestedSchema: form(name, map[string]any{"type": kind})}
 }
 
+// accepted returns the content of an accepted form, or nil.
 func accepted(m sdk.InputResponseMap, key string) map[string]any {
 	if r, ok := m[key].(*sdk.ElicitResult); ok && r.Action == "accept" {
 		return r.Content
@@ -287,7 +296,7 @@ func sampled(m sdk.InputResponseMap, key string) (string, bool) {
 	return "", false
 }
 
-// inputTool adds a tool of the multi-round-trip form: it sees its answers, and asks with a state of ours.
+// inputTool adds a tool of the multi-round-trip form: it gets its answers, and asks with a sealed request state.
 func inputTool(server *sdk.Server, name string, do func(*sdk.CallToolParamsRaw, *sdk.CallToolRequest) (*sdk.CallToolResult, error)) {
 	sdk.AddTool(server, &sdk.Tool{Name: "test_input_required_result_" + name, Description: "of the suite"}, func(_ context.Context, req *sdk.CallToolRequest, _ none) (*sdk.CallToolResult, any, error) {
 		r, err := do(req.Params, req)
@@ -295,10 +304,12 @@ func inputTool(server *sdk.Server, name string, do func(*sdk.CallToolParamsRaw, 
 	})
 }
 
+// asks returns a result that asks the client.
 func asks(m sdk.InputRequestMap) (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{InputRequests: m}, nil
 }
 
+// addInputTools adds the tools that ask the client by their results.
 func addInputTools(server *sdk.Server, seal *sealer) {
 	inputTool(server, "elicitation", func(p *sdk.CallToolParamsRaw, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if name, _ := accepted(p.InputResponses, "user_name")["name"].(string); name != "" {
@@ -329,7 +340,7 @@ func addInputTools(server *sdk.Server, seal *sealer) {
 				}
 			}
 			r, err := asks(sdk.InputRequestMap{"confirm": elicit("Sure?", "ok", "boolean")})
-			r.RequestState = seal.close(&state{Who: "suite", Tool: p.Name})
+			r.RequestState = seal.close(&requestState{Who: "suite", Tool: p.Name})
 			return r, err
 		})
 	}
@@ -341,11 +352,11 @@ func addInputTools(server *sdk.Server, seal *sealer) {
 			return said("%s %s, %d roots", greeting, name, len(roots.Roots)), nil
 		}
 		r, err := asks(sdk.InputRequestMap{"user_name": elicit("Your name?", "name", "string"), "greeting": sampling("A greeting"), "client_roots": &sdk.ListRootsParams{}})
-		r.RequestState = seal.close(&state{Who: "suite", Tool: p.Name})
+		r.RequestState = seal.close(&requestState{Who: "suite", Tool: p.Name})
 		return r, err
 	})
 	inputTool(server, "multi_round", func(p *sdk.CallToolParamsRaw, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		st := &state{}
+		st := &requestState{}
 		if p.RequestState != "" {
 			var err error
 			if st, err = seal.open(p.RequestState, "suite", p.Name, nil); err != nil {
@@ -354,7 +365,7 @@ func addInputTools(server *sdk.Server, seal *sealer) {
 		}
 		next := func(question, key, name, known string) (*sdk.CallToolResult, error) {
 			r, err := asks(sdk.InputRequestMap{key: elicit(question, name, "string")})
-			r.RequestState = seal.close(&state{Who: "suite", Tool: p.Name, Kind: key, Session: known})
+			r.RequestState = seal.close(&requestState{Who: "suite", Tool: p.Name, Kind: key, Session: known})
 			return r, err
 		}
 		switch st.Kind {
@@ -388,6 +399,7 @@ func addInputTools(server *sdk.Server, seal *sealer) {
 	})
 }
 
+// addFixtureResources adds the resources that the suite reads.
 func addFixtureResources(server *sdk.Server) {
 	add := func(name, mime string, c sdk.ResourceContents) {
 		server.AddResource(&sdk.Resource{URI: "test://" + name, Name: name, Description: name, MIMEType: mime}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
@@ -405,6 +417,7 @@ func addFixtureResources(server *sdk.Server) {
 		})
 }
 
+// promptOf returns a prompt with contents.
 func promptOf(contents ...sdk.Content) sdk.PromptHandler {
 	return func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		r := &sdk.GetPromptResult{}
@@ -415,6 +428,7 @@ func promptOf(contents ...sdk.Content) sdk.PromptHandler {
 	}
 }
 
+// addFixturePrompts adds the prompts that the suite reads.
 func addFixturePrompts(server *sdk.Server) {
 	server.AddPrompt(&sdk.Prompt{Name: "test_simple_prompt", Description: "simple"}, promptOf(textOf("This is a simple prompt for testing.")))
 	server.AddPrompt(&sdk.Prompt{Name: "test_prompt_with_image", Description: "of the suite"}, promptOf(&sdk.ImageContent{Data: onePixel, MIMEType: "image/png"}, textOf("look")))

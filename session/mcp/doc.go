@@ -3,8 +3,8 @@
 // Package mcp serves agents: a Model Context Protocol server that is a client of the daemon.
 //
 //	stdio, or HTTP (http.go: token, Host, Origin, two protocol eras behind one mux)
-//	  → middleware (calls.go: places for calls; tasks.go: tasks; the SDK's own)
-//	    → a row of tools (tools.go) → its handler (exec.go, look.go, input.go, wait.go, …)
+//	  → middleware (calls.go: limits of calls; tasks.go: tasks; the SDK's own)
+//	    → a tool (tools.go) → its handler (exec.go, read.go, input.go, wait.go, …)
 //	      → session/client → the daemon
 //
 // The server holds no important state: sessions and jobs live in the daemon, and agents keep their ids. Server and

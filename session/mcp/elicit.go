@@ -59,9 +59,9 @@ const answerKey = "answer"
 
 // ask returns a session's question to the user as a result, or nil to answer the model instead.
 func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
-	d := doingOf(ctx)
+	d := currentCallOf(ctx)
 	if d.unanswered != "" && a.State == "needs_input" {
-		a.Message, a.Next = join(d.unanswered, a.Message), call("stop", "id", cmp.Or(a.Job, a.Session))
+		a.Message, a.Next = joinText(d.unanswered, a.Message), call("stop", "id", cmp.Or(a.Job, a.Session))
 	}
 	if d.cannotAsk || d.req == nil || d.level < Change { // read-only clients must not cause input or approvals
 		return nil
@@ -72,7 +72,7 @@ func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 	if a.State != "needs_input" || !s.mayAsk(d, a.Needs) {
 		return nil
 	}
-	st := state{Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job, Kind: a.Needs}
+	st := requestState{Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job, Kind: a.Needs}
 	kind := map[string]any{"type": "boolean", "title": "Yes"}
 	question := fmt.Sprintf("The session %s asks:\n%s", a.Session, plaintext.Visible(lastLine(a.Output)))
 	return &sdk.CallToolResult{
@@ -89,7 +89,7 @@ const approvalKind = "approval"
 
 // askApproval asks the user to approve an agent's command.
 func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult {
-	d := doingOf(ctx)
+	d := currentCallOf(ctx)
 	if !s.mayAsk(d, approvalKind) {
 		return nil
 	}
@@ -97,11 +97,11 @@ func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult
 	if err != nil || v.State != "pending" {
 		return nil
 	}
-	st := state{
+	st := requestState{
 		Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job,
 		Kind: approvalKind, Asks: v.ID,
 	}
-	answers := slices.DeleteFunc(v.Answers(), func(a string) bool { return a == "always" }) // a rule is read before it is written
+	answers := slices.DeleteFunc(v.Answers(), func(a string) bool { return a == "always" }) // a rule must be reviewed before it is written
 	return &sdk.CallToolResult{
 		RequestState: s.seal.close(&st),
 		InputRequests: sdk.InputRequestMap{answerKey: &sdk.ElicitParams{
@@ -114,7 +114,7 @@ func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult
 }
 
 // sendApproval sends the user's answer to the daemon.
-func (s *Server) sendApproval(ctx context.Context, st *state, res *sdk.ElicitResult) error {
+func (s *Server) sendApproval(ctx context.Context, st *requestState, res *sdk.ElicitResult) error {
 	v := api.ApprovalAnswer{Answer: "reject", Feedback: "declined by the user"}
 	switch res.Action {
 	case "accept":
@@ -124,11 +124,11 @@ func (s *Server) sendApproval(ctx context.Context, st *state, res *sdk.ElicitRes
 		}
 	case "decline":
 	default:
-		return nil // it waits on
+		return nil // the approval stays pending
 	}
-	_, err := s.person(ctx).AnswerApproval(ctx, st.Asks, v)
+	_, err := s.userClient(ctx).AnswerApproval(ctx, st.Asks, v)
 	var e *api.Error
-	if errors.As(err, &e) && e.Code == api.CodeAnswered { // somewhere else
+	if errors.As(err, &e) && e.Code == api.CodeAnswered { // it was answered elsewhere
 		return nil
 	}
 	return err
@@ -142,23 +142,23 @@ func (s *Server) mayAsk(d *currentCall, kind string) bool {
 	case kind == approvalKind:
 		return true
 	}
-	return kind == "confirm" && s.o.Elicit == ElicitAlways
+	return kind == "confirm" && s.options.Elicit == ElicitAlways
 }
 
 // canAsk reports whether a client supports forms and may show them.
 func (s *Server) canAsk(caps *sdk.ClientCapabilities) bool {
-	return caps != nil && caps.Elicitation != nil && s.o.Elicit != ElicitNever
+	return caps != nil && caps.Elicitation != nil && s.options.Elicit != ElicitNever
 }
 
 // asksInTask reports whether to ask the user for input of a kind while a call is a task. The model sees only the task's
 // end. So a question that the user does not get ends the task, and the model continues.
 func (s *Server) asksInTask(caps *sdk.ClientCapabilities, kind string) bool {
-	return s.canAsk(caps) && kind != "password" && s.o.Elicit == ElicitAlways
+	return s.canAsk(caps) && kind != "password" && s.options.Elicit == ElicitAlways
 }
 
 // typeAnswer types the user's answer, if the call carries one, and returns the job that continues.
 func (s *Server) typeAnswer(ctx context.Context, session string) (job string, err error) {
-	d := doingOf(ctx)
+	d := currentCallOf(ctx)
 	text := d.req.Params.RequestState
 	if text == "" || d.level < Change {
 		return "", nil
@@ -187,7 +187,7 @@ func (s *Server) typeAnswer(ctx context.Context, session string) (job string, er
 		if res.Action == "decline" {
 			d.unanswered = "the user declined to answer"
 		}
-		return st.Job, nil // the model learns that it still waits
+		return st.Job, nil // the model learns that the prompt is still open
 	}
 	if _, err := s.client(ctx).Session(st.Session).Type(ctx, in); err != nil {
 		return "", err
@@ -206,7 +206,7 @@ func lastLine(text string) string {
 
 // principal returns the caller: the token's name over HTTP, else the user that started the server.
 func principal(ctx context.Context) string {
-	if d := doingOf(ctx); d != nil && d.req != nil && d.req.Extra != nil && d.req.Extra.TokenInfo != nil {
+	if d := currentCallOf(ctx); d != nil && d.req != nil && d.req.Extra != nil && d.req.Extra.TokenInfo != nil {
 		return d.req.Extra.TokenInfo.UserID
 	}
 	if t := auth.TokenInfoFromContext(ctx); t != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/fairsched"
 )
 
-// callLimits is how long a call waits, and how much it may print.
+// callLimits are the wait time and the output budget of a call.
 type callLimits struct {
 	Yield     *float64 `json:"yield"`
 	MaxTokens int      `json:"max_tokens"`
@@ -34,6 +34,7 @@ func (p *callLimits) yield(ctx context.Context) time.Duration {
 	return fairsched.TimeRemaining(ctx, time.Duration(y*float64(time.Second)))
 }
 
+// budget returns the output budget in bytes.
 func (p *callLimits) budget() int {
 	n := p.MaxTokens
 	if n == 0 {
@@ -42,6 +43,7 @@ func (p *callLimits) budget() int {
 	return min(n, maxTokens) * bytesPerToken
 }
 
+// execArgs are the arguments of exec.
 type execArgs struct {
 	callLimits
 	Line    string   `json:"line"`
@@ -51,20 +53,20 @@ type execArgs struct {
 	ID      string   `json:"id"`
 }
 
-// exec runs a line, in a session's shell or in a new process. It is a daemon job before anything waits for it: the job
-// outlives this server, and its id finds it.
+// exec runs a line, in a session's shell or in a new process. It is a daemon job before the call waits: the job outlives
+// this server, and its id finds it.
 func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	args, err := decode[execArgs](raw)
 	if err != nil {
 		return nil, err
 	}
-	if wrong := notALine(args.Line); wrong != nil {
+	if wrong := rejectNonLine(args.Line); wrong != nil {
 		return wrong, nil
 	}
-	d := doingOf(ctx)
+	d := currentCallOf(ctx)
 	job, err := s.typeAnswer(ctx, args.Session)
 	if job == "" && err == nil {
-		job, err = s.begin(ctx, &args, d)
+		job, err = s.startLine(ctx, &args, d)
 	}
 	if err != nil {
 		return nil, err
@@ -72,19 +74,19 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	if d.task != nil {
 		return s.execTask(ctx, job, &args)
 	}
-	return s.follow(ctx, job, &args)
+	return s.followJob(ctx, job, &args)
 }
 
-// notALine rejects lines that no shell accepts, before a user has to approve them.
-func notALine(line string) *sdk.CallToolResult {
+// rejectNonLine rejects lines that no shell accepts, before a user has to approve them.
+func rejectNonLine(line string) *sdk.CallToolResult {
 	if !strings.ContainsRune(line, 0) {
 		return nil
 	}
 	return failure(errors.New("not run: the line contains a NUL character"), `let the program produce it, as in `+call("exec", "line", `printf '\000'`))
 }
 
-// begin starts a line in the daemon, or finds its existing job.
-func (s *Server) begin(ctx context.Context, args *execArgs, d *currentCall) (job string, err error) {
+// startLine starts a line in the daemon, or finds its existing job.
+func (s *Server) startLine(ctx context.Context, args *execArgs, d *currentCall) (job string, err error) {
 	id := args.ID
 	if id == "" {
 		id = d.id
@@ -105,7 +107,7 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *currentCall) (job
 				WithHint("in a session the line itself changes the directory (cd), or leave session out")
 		}
 		c := s.client(ctx).Session(args.Session)
-		v, err := s.exactly(ctx, args.Session)
+		v, err := s.sessionExactly(ctx, args.Session)
 		if err != nil {
 			return "", err
 		}
@@ -117,7 +119,7 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *currentCall) (job
 		return r.Job, nil
 	}
 	s.sweep.noteLine(ctx, s)
-	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), ApprovalOptions: asking, Labels: map[string]string{oneLineLabel: api.OneLine}}
+	n := api.NewSession{Line: args.Line, Env: s.options.Env, Cwd: s.dir(args.Cwd), ApprovalOptions: asking, Labels: map[string]string{oneLineLabel: api.OneLine}}
 	if r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n}); err != nil {
 		return "", err
 	}
@@ -131,7 +133,7 @@ func (s *Server) checkJobID(ctx context.Context, id string) error {
 		return nil
 	}
 	if _, err := s.client(ctx).Job(ctx, id, 1); err == nil {
-		return nil // it began before the session: the same call again
+		return nil // the job started before the session: the same call again
 	}
 	return api.Errorf(api.CodeInvalid, "not run: id %s is the name of a session", quoteName(id)).
 		WithHint("give the call another id")
@@ -142,11 +144,11 @@ func (s *Server) dir(cwd string) string {
 	if filepath.IsAbs(cwd) {
 		return cwd
 	}
-	return filepath.Join(s.o.Cwd, cwd)
+	return filepath.Join(s.options.Cwd, cwd)
 }
 
-// follow answers by the yield time with how a job is.
-func (s *Server) follow(ctx context.Context, job string, args *execArgs) (*sdk.CallToolResult, error) {
+// followJob answers by the yield time with the state of a job.
+func (s *Server) followJob(ctx context.Context, job string, args *execArgs) (*sdk.CallToolResult, error) {
 	a, err := s.jobAnswer(ctx, job, time.Millisecond, nil, 0)
 	if err == nil && a.isRunning() && a.State != "needs_approval" {
 		defer s.progress(ctx, a.Session)()
@@ -160,7 +162,7 @@ func (s *Server) follow(ctx context.Context, job string, args *execArgs) (*sdk.C
 	}
 	s.showScreen(ctx, a, args.budget())
 	if args.Session == "" && !a.isRunning() {
-		a.Cursor = 0 // nothing more comes of it
+		a.Cursor = 0 // no more output will come
 	}
 	return replyAnswer(a, args.Session, args.ID), nil
 }
@@ -171,8 +173,8 @@ func (s *Server) showScreen(ctx context.Context, a *answer, budget int) {
 		return
 	}
 	screen, err := s.client(ctx).Session(a.Session).Screen(ctx, client.ScreenQuery{Trim: true, NoColor: true})
-	if v := shownOf(&screen); err == nil && v.Text != "" && len(v.Text) <= budget-len(a.Output) { // else the next call looks at it
-		a.show(&v)
+	if v := screenAnswerOf(&screen); err == nil && v.Text != "" && len(v.Text) <= budget-len(a.Output) { // otherwise the next call reads it
+		a.addScreen(&v)
 		s.screens.note(principal(ctx), a.id, screen.Version)
 	}
 }
@@ -180,7 +182,7 @@ func (s *Server) showScreen(ctx context.Context, a *answer, budget int) {
 // jobAnswer waits up to await and returns the state of a job, with its output after since within a budget (0: the job's
 // own; or noOutput).
 func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration, since *uint64, budget int) (*answer, error) {
-	j, err := s.client(ctx).PollJob(ctx, job, await, s.reported.of(job))
+	j, err := s.client(ctx).PollJob(ctx, job, await, s.reported.lastReported(job))
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +201,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 		a.dropOutput(since)
 		return a, nil
 	}
-	if since == nil && budget == 0 || j.Session == "" { // a user has to allow it first: it has printed nothing
+	if since == nil && budget == 0 || j.Session == "" { // it awaits approval and has printed nothing
 		return a, nil
 	}
 	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true, Fold: true}
@@ -214,16 +216,16 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 		q.From = max(q.From, *since)
 	}
 	if a.State == "running" && a.Needs == "" {
-		q.FoldAbove = api.Meanwhile
+		q.FoldAbove = api.MaxSimilarRunningBytes
 	}
-	if err := s.reread(ctx, a, q); err != nil && !isNotFound(err) {
+	if err := s.replaceOutput(ctx, a, q); err != nil && !isNotFound(err) {
 		return nil, err
 	}
 	return a, nil
 }
 
-// reread puts another part of a session's output into an answer.
-func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) error {
+// replaceOutput replaces an answer's output by another part of the session's output.
+func (s *Server) replaceOutput(ctx context.Context, a *answer, q client.TextQuery) error {
 	a.clearOmitted()
 	if q.To > 0 && q.From >= q.To {
 		a.Output = ""
@@ -238,10 +240,10 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 	}
 	a.setOmitted(t.Omitted)
 	if t.BinaryBytes > 0 {
-		a.Message = join(a.Message, fmt.Sprintf("%d bytes of binary data omitted", t.BinaryBytes))
+		a.Message = joinText(a.Message, fmt.Sprintf("%d bytes of binary data omitted", t.BinaryBytes))
 	}
 	if t.Gap > 0 {
-		a.Message = join(a.Message, "older output than this is not kept")
+		a.Message = joinText(a.Message, "older output than this is not kept")
 	}
 	return nil
 }
@@ -252,6 +254,7 @@ func isNotFound(err error) bool {
 	return errors.As(err, &e) && e.Code == api.CodeNotFound
 }
 
+// startArgs are the arguments of start.
 type startArgs struct {
 	callLimits
 	Name   string            `json:"name"`
@@ -276,7 +279,7 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	if wrong := notALine(args.Line); wrong != nil {
+	if wrong := rejectNonLine(args.Line); wrong != nil {
 		return wrong, nil
 	}
 	for _, e := range args.Env {
@@ -285,8 +288,8 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 		}
 	}
 	v, err := s.client(ctx).NewSession(ctx, api.NewSession{
-		Name: args.Name, Line: args.Line, Cwd: s.dir(args.Cwd), Env: s.o.Env, SetEnv: args.Env, Labels: args.Labels,
-		Cols: args.Cols, Rows: args.Rows, ApprovalOptions: api.ApprovalOptions{OnApproval: "return"}, AskID: cmp.Or(args.ID, doingOf(ctx).id),
+		Name: args.Name, Line: args.Line, Cwd: s.dir(args.Cwd), Env: s.options.Env, SetEnv: args.Env, Labels: args.Labels,
+		Cols: args.Cols, Rows: args.Rows, ApprovalOptions: api.ApprovalOptions{OnApproval: "return"}, AskID: cmp.Or(args.ID, currentCallOf(ctx).id),
 	})
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNameTaken {
@@ -300,7 +303,7 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	case e != nil && e.Code == api.CodeNeedsApproval:
 		return replyAnswer(&answer{
 			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Message: approvalMessage(e.Approval, e.Policy),
-			Next: "when it is allowed: " + call("start", "line", args.Line, "cwd", args.Cwd, "id", cmp.Or(args.ID, doingOf(ctx).id)) + " and what else the call had",
+			Next: "when it is allowed: " + call("start", "line", args.Line, "cwd", args.Cwd, "id", cmp.Or(args.ID, currentCallOf(ctx).id)) + " and what else the call had",
 		}), nil
 	default:
 		return nil, err
@@ -327,9 +330,9 @@ func (s *Server) awaitStable(ctx context.Context, session string, since *uint64,
 			Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: idleTime.Milliseconds()}},
 			Since: since, TimeoutMS: max(1, p.yield(ctx).Milliseconds()),
 		})
-		if err == nil && lines > 1 && fairsched.TimeRemaining(ctx, idleTime) > 0 { // the shell reads the next of them
+		if err == nil && lines > 1 && fairsched.TimeRemaining(ctx, idleTime) > 0 { // the shell reads the next line
 			_, err = s.client(ctx).Session(session).Wait(ctx, api.Wait{
-				Conds: []api.Condition{{Kind: "exit"}, {Kind: "quiet", QuietMS: betweenLines.Milliseconds()}}, TimeoutMS: max(1, min(time.Second, p.yield(ctx)).Milliseconds()),
+				Conds: []api.Condition{{Kind: "exit"}, {Kind: "quiet", QuietMS: multiLineSilence.Milliseconds()}}, TimeoutMS: max(1, min(time.Second, p.yield(ctx)).Milliseconds()),
 			})
 		}
 		if err == nil {
@@ -353,12 +356,12 @@ func (s *Server) awaitStable(ctx context.Context, session string, since *uint64,
 	if a.State == "running" && !a.atPrompt && a.Needs == "" && a.Next == "" {
 		a.Next = call("wait", append([]any{"for", []string{a.Session}}, sinceOf(a.Cursor)...)...)
 	}
-	if typed == nil { // the name may be one that was made
+	if typed == nil { // the name may be a generated one
 		return replyAnswer(a), nil
 	}
-	typed.into(a, *since)
+	typed.addTo(a, *since)
 	return replyAnswer(a, session), nil
 }
 
-// betweenLines is how long a shell is silent when it has read the last of several lines that were typed.
-const betweenLines = 200 * time.Millisecond
+// multiLineSilence is how long a shell is silent when it has read the last of several typed lines.
+const multiLineSilence = 200 * time.Millisecond

@@ -44,6 +44,7 @@ You cannot answer; the same line in another form also needs approval. denied: re
 server, the daemon and your own restart: list and jobs find them. stop ends, interrupts or removes.`,
 }
 
+// topics returns the topics of help, sorted.
 func topics() []string {
 	var all []string
 	for t := range helpTexts {
@@ -70,6 +71,7 @@ func (s *Server) help(_ context.Context, raw json.RawMessage) (*sdk.CallToolResu
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 }
 
+// sortedJoin joins strings in order.
 func sortedJoin(all []string) string {
 	slices.Sort(all)
 	return strings.Join(all, ", ")

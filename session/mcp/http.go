@@ -25,8 +25,9 @@ import (
 // modernVersion is the first revision of the protocol without sessions.
 const modernVersion = "2026-07-28"
 
-// GCPercent is the garbage collector's target for a process that serves many clients: each request is decoded several times
-// into buffers of tens of KiB, beside which what lives is little, and a crowd of them would have it collect all the time.
+// GCPercent is the garbage collector's target for a process that serves many clients. Each request is decoded several
+// times into buffers of tens of KiB. The live heap is small compared to them, so the default target would make
+// collections nearly continuous.
 const GCPercent = 400
 
 // Token grants a client access.
@@ -72,7 +73,7 @@ func ParseTokens(r io.Reader) ([]Token, error) {
 	return all, nil
 }
 
-// LoadTokens reads the tokens of a file, which must be its owner's alone.
+// LoadTokens reads the tokens of a file, which only its owner may access.
 func LoadTokens(path string) ([]Token, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -93,20 +94,20 @@ func LoadTokens(path string) ([]Token, error) {
 	return t, nil
 }
 
-// Door is how a server is reached by HTTP.
-type Door struct {
-	Tokens []Token
-	Stored *apitoken.Store // tokens of `longterm token new`; nil accepts none
-	Most   Level           // of those
+// HTTPServer serves the protocol over HTTP.
+type HTTPServer struct {
+	Tokens     []Token
+	TokenStore *apitoken.Store // tokens of `longterm token new`; nil accepts none
+	MaxLevel   Level           // highest level of tokens in TokenStore
 	apitoken.Source
 	Server func(Level) *sdk.Server
 	Log    *slog.Logger
 
-	// lanes schedules requests; nil: in order of arrival. Its server gives slots back (calls).
-	lanes *scheduling
+	// scheduling schedules requests; nil: in order of arrival. limitCalls returns its slots.
+	scheduling *scheduling
 }
 
-// Limits of the HTTP door.
+// Limits of HTTP.
 const (
 	maxBody     = 8 << 20
 	sessionIdle = 2 * time.Hour
@@ -114,7 +115,7 @@ const (
 
 // Handler checks access before reading anything of a request, then chooses the handler of the protocol era by the
 // header MCP-Protocol-Version. Requests of 2026-07-28 have no sessions; older ones have.
-func (d *Door) Handler() http.Handler {
+func (d *HTTPServer) Handler() http.Handler {
 	server := func(r *http.Request) *sdk.Server {
 		t := auth.TokenInfoFromContext(r.Context())
 		if t == nil {
@@ -127,12 +128,12 @@ func (d *Door) Handler() http.Handler {
 		Stateless: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true, Logger: d.Log, DisableLocalhostProtection: true,
 	})
 	legacy := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
-		MaxRequestBodyBytes: maxBody, SessionTimeout: sessionIdle, EventStore: newReplays(), Logger: d.Log, DisableLocalhostProtection: true,
+		MaxRequestBodyBytes: maxBody, SessionTimeout: sessionIdle, EventStore: newEventStore(), Logger: d.Log, DisableLocalhostProtection: true,
 	})
 	eras := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")
 		if r.ContentLength > maxBody {
-			tooLarge(w)
+			writeTooLarge(w)
 			return
 		}
 		if r.Header.Get("Mcp-Protocol-Version") >= modernVersion {
@@ -140,18 +141,18 @@ func (d *Door) Handler() http.Handler {
 			return
 		}
 		if r.Method == http.MethodGet && r.Header.Get("Last-Event-Id") != "" {
-			w = &resuming{ResponseWriter: w}
+			w = &resumeWriter{ResponseWriter: w}
 		}
 		if r.Method == http.MethodPost {
-			w = &mismatched{ResponseWriter: w, named: r.Header.Get("Mcp-Protocol-Version")}
+			w = &mismatchWriter{ResponseWriter: w, headerRevision: r.Header.Get("Mcp-Protocol-Version")}
 		}
 		legacy.ServeHTTP(w, r)
 	})
 	inTurn := checkIDs(eras)
-	if d.lanes != nil {
-		inTurn = d.lanes.handler(callerOf, inTurn)
+	if d.scheduling != nil {
+		inTurn = d.scheduling.handler(callerOf, inTurn)
 	}
-	guarded := auth.RequireBearerToken(d.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(inTurn)
+	guarded := auth.RequireBearerToken(d.verifyToken, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(inTurn)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := d.checkSource(r); err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
@@ -166,43 +167,46 @@ func (d *Door) Handler() http.Handler {
 	})
 }
 
-func tooLarge(w http.ResponseWriter) {
+// writeTooLarge rejects a request body above maxBody.
+func writeTooLarge(w http.ResponseWriter) {
 	http.Error(w, fmt.Sprintf("request exceeds %d MiB: write longer data to a file with a command, and pass the file name", maxBody>>20), http.StatusRequestEntityTooLarge)
 }
 
-// resuming is a response to a client that resumes a stream. If that fails it explains what to do; the SDK reports only
-// the failure.
-type resuming struct {
+// resumeWriter is the response to a client that resumes a stream. After a failure it explains what to do; the SDK
+// reports only the failure.
+type resumeWriter struct {
 	http.ResponseWriter
-	refused bool
+	rejected bool
 }
 
-const notResumed = "stream cannot resume (events expired, or unknown Last-Event-ID): open it without Last-Event-ID; " +
+const notResumedText = "stream cannot resume (events expired, or unknown Last-Event-ID): open it without Last-Event-ID; " +
 	"nothing that ran is lost: use wait and read with the ids of jobs and sessions and the last cursor; a call repeated with its id is the same call"
 
-func (w *resuming) WriteHeader(code int) {
+// WriteHeader implements http.ResponseWriter.
+func (w *resumeWriter) WriteHeader(code int) {
 	if code != http.StatusBadRequest {
 		w.ResponseWriter.WriteHeader(code)
 		return
 	}
-	w.refused = true
+	w.rejected = true
 	w.Header().Del("Content-Length")
 	w.ResponseWriter.WriteHeader(code)
-	_, _ = io.WriteString(w.ResponseWriter, notResumed+"\n") // the client may be gone
+	_, _ = io.WriteString(w.ResponseWriter, notResumedText+"\n") // the client may be gone
 }
 
-func (w *resuming) Write(b []byte) (int, error) {
-	if w.refused { // the SDK's own words
+// Write implements http.ResponseWriter.
+func (w *resumeWriter) Write(b []byte) (int, error) {
+	if w.rejected { // discards the SDK's message
 		return len(b), nil
 	}
 	return w.ResponseWriter.Write(b)
 }
 
-// Flush implements http.Flusher: events are to go out one by one.
-func (w *resuming) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+// Flush implements http.Flusher: events must be sent one by one.
+func (w *resumeWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap supports http.ResponseController.
-func (w *resuming) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *resumeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // callerOf returns the user of an authenticated request.
 func callerOf(r *http.Request) string {
@@ -212,8 +216,8 @@ func callerOf(r *http.Request) string {
 	return ""
 }
 
-// verify looks a token up. All are compared, in constant time.
-func (d *Door) verify(_ context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
+// verifyToken looks a token up. All are compared, in constant time.
+func (d *HTTPServer) verifyToken(_ context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
 	sum := sha256.Sum256([]byte(secret))
 	var is *Token
 	for i := range d.Tokens {
@@ -225,25 +229,25 @@ func (d *Door) verify(_ context.Context, secret string, _ *http.Request) (*auth.
 	if is != nil {
 		return &auth.TokenInfo{UserID: is.Name, Scopes: []string{is.Level.String()}, Extra: map[string]any{"level": is.Level}}, nil
 	}
-	if d.Stored == nil {
+	if d.TokenStore == nil {
 		return nil, fmt.Errorf("%w; use the token file that `longterm mcp --http` printed at its start", auth.ErrInvalidToken)
 	}
-	g, err := d.Stored.Verify(secret)
+	g, err := d.TokenStore.Verify(secret)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; `longterm token new` makes one", auth.ErrInvalidToken, err)
 	}
-	level := min(g.Level, d.Most)
+	level := min(g.Level, d.MaxLevel)
 	return &auth.TokenInfo{
 		UserID: cmp.Or(g.Agent, g.Name), Scopes: []string{level.String()}, Expiration: g.Expires,
 		Extra: map[string]any{"level": level, storedToken: g.Name},
 	}, nil
 }
 
-// storedToken is where a token's information has its name, if it is one of the store's.
+// storedToken is the key of a token's name in its information, if it is in the store.
 const storedToken = "token"
 
 // checkSource rejects requests that a foreign web page made a browser send.
-func (d *Door) checkSource(r *http.Request) error {
+func (d *HTTPServer) checkSource(r *http.Request) error {
 	err := d.Check(r)
 	var of *apitoken.SourceError
 	switch {
@@ -258,9 +262,9 @@ func (d *Door) checkSource(r *http.Request) error {
 // Handler returns the server's HTTP handler, for tokens of a file and of a store (or nil), at most at the server's
 // level.
 func (s *Server) Handler(tokens []Token, stored *apitoken.Store, source apitoken.Source) http.Handler {
-	d := &Door{
-		lanes:  s.lanes,
-		Tokens: tokens, Stored: stored, Most: s.o.Level, Source: source, Log: s.o.Log,
+	d := &HTTPServer{
+		scheduling: s.scheduling,
+		Tokens:     tokens, TokenStore: stored, MaxLevel: s.options.Level, Source: source, Log: s.options.Log,
 		Server: func(l Level) *sdk.Server { return s.levels[l] },
 	}
 	return d.Handler()

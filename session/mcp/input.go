@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
+// inputArgs are the arguments of input.
 type inputArgs struct {
 	callLimits
 	Session string   `json:"session"`
@@ -43,7 +44,7 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	}
 	in := api.Input{Text: args.Text, Secret: args.Secret, ExpectVersion: args.Version, ID: args.ID}
 	if in.ID == "" {
-		in.ID = doingOf(ctx).id // lets it survive a daemon restart
+		in.ID = currentCallOf(ctx).id // keeps the id over a daemon restart
 	}
 	keys := args.Keys
 	if args.Text == "" {
@@ -51,12 +52,12 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	} else {
 		in.Enter = args.Enter && len(keys) == 0
 	}
-	in.ProveMS, in.Submit = confirmTime.Milliseconds(), "agent"
+	in.ConfirmMS, in.Submit = confirmTime.Milliseconds(), "agent"
 	if len(in.ID) > 60 {
-		in.Submit = "" // it names one input only
+		in.Submit = "" // it identifies one input only
 	}
 	in.OnApproval = "return" // return at once with the approval
-	if _, err := s.exactly(ctx, args.Session); err != nil {
+	if _, err := s.sessionExactly(ctx, args.Session); err != nil {
 		return nil, err
 	}
 	c := s.client(ctx).Session(args.Session)
@@ -75,7 +76,7 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	return s.awaitStable(ctx, args.Session, &typed.Cursor, &args.callLimits, &typedInput{args.Text, args.Enter, typed.Taken, typed.Duplicate})
+	return s.awaitStable(ctx, args.Session, &typed.Cursor, &args.callLimits, &typedInput{args.Text, args.Enter, typed.Outcome, typed.Duplicate})
 }
 
 // confirmTime bounds the check whether a program read its input.
@@ -85,11 +86,11 @@ const confirmTime = 300 * time.Millisecond
 type typedInput struct {
 	text      string
 	enter     bool
-	taken     *api.Taken
-	duplicate bool // typed by an earlier call with the same ID
+	outcome   *api.Taken // the daemon's confirmation
+	duplicate bool       // typed by an earlier call with the same ID
 }
 
-// lines returns how many lines a shell reads from it.
+// lines returns the number of lines that a shell reads from the input.
 func (e *typedInput) lines() int {
 	if e == nil {
 		return 1
@@ -101,12 +102,12 @@ func (e *typedInput) lines() int {
 	return min(n, maxLines)
 }
 
-// maxLines is how many lines that were typed at once are waited for one by one.
+// maxLines is the number of typed lines that are awaited one by one.
 const maxLines = 20
 
-// notRun describes input at a shell's prompt after which the shell has run nothing.
-func (e *typedInput) notRun(a *answer) {
-	a.State, a.ExitCode, a.Signal, a.Command, a.took = "running", nil, "", 0, 0
+// noteNotRun describes input at a shell's prompt after which the shell has run nothing.
+func (e *typedInput) noteNotRun(a *answer) {
+	a.State, a.ExitCode, a.Signal, a.Command, a.duration = "running", nil, "", 0, 0
 	if e.text != "" && e.lines() == 0 {
 		a.Message = "nothing was run: the text is on the shell's line, and Enter runs it"
 		return
@@ -114,18 +115,18 @@ func (e *typedInput) notRun(a *answer) {
 	a.Message = "nothing was run: the shell is at its prompt, or waits for the rest of the line (Ctrl-C cancels it)"
 }
 
-// into adds the outcome to an answer. It removes what the model knows: the echo of its own text, and how to answer
-// after an answer.
-func (e *typedInput) into(a *answer, since uint64) {
+// addTo adds the outcome to an answer. It removes what the model knows: the echo of its own text, and how to answer after
+// an answer.
+func (e *typedInput) addTo(a *answer, since uint64) {
 	if e == nil {
 		return
 	}
-	if a.atPrompt && !a.isRunning() && !e.duplicate && a.until > 0 && a.until <= since {
-		e.notRun(a)
+	if a.atPrompt && !a.isRunning() && !e.duplicate && a.commandEnd > 0 && a.commandEnd <= since {
+		e.noteNotRun(a)
 	}
 	if rest, echoed := strings.CutPrefix(a.Output, e.text+"\n"); echoed && e.text != "" {
 		a.Output = rest
-	} else if a.Output == e.text { // without Enter
+	} else if a.Output == e.text { // the output is only the echo, without Enter
 		a.Output = ""
 	}
 	if a.Needs == "text" || a.Needs == "confirm" {
@@ -133,21 +134,22 @@ func (e *typedInput) into(a *answer, since uint64) {
 	}
 	if !a.isRunning() {
 		if e.duplicate {
-			a.Message = join(typedBefore, a.Message)
+			a.Message = joinText(typedBeforeText, a.Message)
 		}
 		return
 	}
-	took := inputOutcome(e.taken, a.Screen != "")
+	took := inputOutcome(e.outcome, a.Screen != "")
 	switch {
 	case e.duplicate:
-		took = typedBefore
-	case a.State == "needs_approval" && took == "": // else it sounds as if this was not typed
+		took = typedBeforeText
+	case a.State == "needs_approval" && took == "": // otherwise the input would seem not to be typed
 		took = "It was typed, and something else waits"
 	}
-	a.Message = join(took, a.Message)
+	a.Message = joinText(took, a.Message)
 }
 
-const typedBefore = "Typed by the earlier call with this id, and not again"
+// typedBeforeText is the message for repeated input.
+const typedBeforeText = "Typed by the earlier call with this id, and not again"
 
 // inputOutcome describes what happened to input, or returns "" if the program read it and shows it on the screen in the
 // answer.
@@ -172,7 +174,7 @@ func inputOutcome(t *api.Taken, screen bool) string {
 	return words
 }
 
-// reactionTime is how long an interrupted program gets to react before its state is reported.
+// reactionTime is how long an interrupted program may take to react before its state is reported.
 const reactionTime = 1500 * time.Millisecond
 
 // stop ends, interrupts or removes.
@@ -194,7 +196,7 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		if err := s.client(ctx).Session(t.session).Signal(ctx, api.Signal{Signal: "INT"}); err != nil {
 			return nil, err
 		}
-		// What heeds it does so soon.
+		// Programs that handle the signal do so soon.
 		_, err = s.client(ctx).Session(t.session).Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}, {Kind: "exit"}}, TimeoutMS: reactionTime.Milliseconds()})
 		if err != nil {
 			return nil, err
@@ -211,7 +213,7 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		return s.endSession(ctx, &t)
 	}
 	_, err = s.client(ctx).StopJob(ctx, t.job, api.JobStop{})
-	if err != nil && !isEnded(err) { // what has ended needs no end
+	if err != nil && !isEnded(err) { // an ended target needs no end
 		return nil, err
 	}
 	a, err := s.targetAnswer(ctx, &t, nil, defaultTokens*bytesPerToken/4)
@@ -222,6 +224,7 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	return replyAnswer(a), nil
 }
 
+// isEnded reports whether the target has ended.
 func isEnded(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Code == api.CodeEnded

@@ -15,7 +15,7 @@ import (
 
 // Tasks of this server are jobs of the daemon, by the same id: they need no memory here.
 
-// execTask answers an exec of a client that takes tasks: at once if it ends soon, else as a task.
+// execTask answers an exec of a client that supports tasks: at once if it ends soon, otherwise as a task.
 func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk.CallToolResult, error) {
 	a, err := s.jobAnswer(ctx, job, min(args.yield(ctx), taskAfter), nil, 0)
 	if err != nil {
@@ -23,11 +23,11 @@ func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk
 	}
 	if !a.isRunning() {
 		if args.Session == "" {
-			a.Cursor = 0 // nothing more comes of it
+			a.Cursor = 0 // no more output will come
 		}
 		return replyAnswer(a, args.Session, args.ID), nil
 	}
-	if a.State == "needs_input" && !s.asksInTask(doingOf(ctx).req.ClientCapabilities(), a.Needs) {
+	if a.State == "needs_input" && !s.asksInTask(currentCallOf(ctx).req.ClientCapabilities(), a.Needs) {
 		return replyAnswer(a, args.Session, args.ID), nil
 	}
 	j, err := s.client(ctx).Job(ctx, job, 1)
@@ -35,7 +35,7 @@ func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk
 		return nil, err
 	}
 	t := taskOf(&j, a)
-	doingOf(ctx).task.Become(&t)
+	currentCallOf(ctx).task.Become(&t)
 	return replyAnswer(a), nil
 }
 
@@ -58,8 +58,8 @@ func taskOf(j *api.Job, a *answer) Task {
 	return t
 }
 
-// tasksFor returns the task handlers for clients of a level. Any job id is a task id. Read-only clients may read tasks;
-// answering needs input's level and ending needs stop's, except for an agent's own tasks.
+// tasksFor returns the task handlers for clients of a level. Any job id is a task id. Read-only clients may read tasks.
+// Answering needs input's level and ending needs stop's, except for an agent's own tasks.
 func (s *Server) tasksFor(l Level) Tasks {
 	may := func() error {
 		if l < Change {
@@ -84,6 +84,7 @@ func (s *Server) tasksFor(l Level) Tasks {
 	}
 }
 
+// getTask returns a task with its result.
 func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 	j, a, err := s.taskJob(ctx, id)
 	if err != nil {
@@ -91,11 +92,11 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 	}
 	d := &Detail{Task: taskOf(j, a)}
 	if d.Status == TaskInput && !s.asksInTask(capabilitiesOf(requestOf(ctx)), a.Needs) {
-		d.Status = TaskCompleted // as a call: the model answers by input, and waits for the job
+		d.Status = TaskCompleted // as in a call: the model answers with input, and waits for the job
 	}
 	switch d.Status {
 	case TaskCompleted:
-		if !a.isRunning() && a.Command == 0 && j.Result.Outcome == "" { // its session ended with it: nothing more comes
+		if !a.isRunning() && a.Command == 0 && j.Result.Outcome == "" { // the session ended with it: no more output will come
 			a.Cursor = 0
 		}
 		d.Result = replyAnswer(a)
@@ -108,7 +109,7 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 // taskJob returns the job of a task.
 func (s *Server) taskJob(ctx context.Context, id string) (*api.Job, *answer, error) {
 	j, err := s.client(ctx).PollJob(ctx, id, time.Millisecond, "")
-	if isNotFound(err) || err == nil && j.ID != id { // a beginning of an id names no task
+	if isNotFound(err) || err == nil && j.ID != id { // a prefix of an id names no task
 		return nil, nil, ErrNoTask
 	}
 	if err != nil {
@@ -125,11 +126,12 @@ func (s *Server) taskJob(ctx context.Context, id string) (*api.Job, *answer, err
 	return &j, answerOf(j.Result, name), nil
 }
 
-// questionOf names the question that a job asks now; the next one has another name.
+// questionOf returns an id of the job's current question; the next one has another id.
 func questionOf(j *api.Job) string {
 	return answerKey + "-" + shortOffset(j.Result.Range.End)
 }
 
+// taskQuestion returns the form for a question.
 func taskQuestion(a *answer) *sdk.ElicitParams {
 	kind := map[string]any{"type": "string"}
 	if a.Needs == "confirm" {
@@ -141,6 +143,7 @@ func taskQuestion(a *answer) *sdk.ElicitParams {
 	}
 }
 
+// updateTask passes the user's answers to a task's job.
 func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputResponseMap, l Level) error {
 	j, a, err := s.taskJob(ctx, id)
 	if err != nil {
@@ -169,6 +172,7 @@ func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputRes
 	return err
 }
 
+// cancelTask ends a task's job.
 func (s *Server) cancelTask(ctx context.Context, id string, l Level) error {
 	j, _, err := s.taskJob(ctx, id)
 	if err != nil {
@@ -180,7 +184,7 @@ func (s *Server) cancelTask(ctx context.Context, id string, l Level) error {
 	if l < All && j.Agent != s.label(ctx) {
 		return invalidParams("the task %s is not this agent's: to end it needs the level %s, as the tool stop does", quoteName(id), All)
 	}
-	// The ladder takes its time; the client sees by tasks/get that it is over.
+	// The kill ladder takes time; the client sees the end by tasks/get.
 	_, err = s.client(ctx).StopJob(ctx, id, api.JobStop{})
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeEnded {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// fixArguments rewrites arguments of a wrong type that can mean one thing only: a number or a duration in a string, a number beyond the schema's
-// maximum, and one value where the schema wants a list. The schema rejects the others.
+// fixArguments rewrites arguments of a wrong type with one possible meaning: a number or a duration in a string, a number
+// beyond the schema's maximum, and one value where the schema requires a list. The schema rejects the others.
 func fixArguments(schema *jsonschema.Schema, raw json.RawMessage) json.RawMessage {
 	var args map[string]any
 	if len(raw) == 0 || json.Unmarshal(raw, &args) != nil {

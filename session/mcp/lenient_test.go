@@ -14,7 +14,7 @@ import (
 func TestFixArguments_RewritesUnambiguousValues(t *testing.T) {
 	schemaOf := func(name string) *jsonschema.Schema {
 		var s jsonschema.Schema
-		if err := json.Unmarshal([]byte(tools[slices.IndexFunc(tools, byName(name))].in), &s); err != nil {
+		if err := json.Unmarshal([]byte(tools[slices.IndexFunc(tools, byName(name))].inputSchema), &s); err != nil {
 			t.Fatal(err)
 		}
 		return &s

@@ -23,7 +23,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// stubDaemon answers what screen asks, and has what waits wait.
+// stubDaemon answers requests of screen, and blocks waiting requests.
 func stubDaemon(b testing.TB) *Server {
 	return withDaemon(b, func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -37,7 +37,7 @@ func stubDaemon(b testing.TB) *Server {
 	})
 }
 
-// withDaemon is a server whose daemon answers so.
+// withDaemon returns a server with a daemon of a test's handler.
 func withDaemon(b testing.TB, answers http.HandlerFunc) *Server {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
@@ -61,7 +61,7 @@ func withDaemon(b testing.TB, answers http.HandlerFunc) *Server {
 	return s
 }
 
-// What a call of screen takes while ten thousand calls that wait are made at once: its p99.
+// BenchmarkScreenUnderTenThousandCalls measures a call of screen while ten thousand waiting calls are made: its p99.
 //
 // FEATURES: R88
 func BenchmarkScreenUnderTenThousandCalls(b *testing.B) {

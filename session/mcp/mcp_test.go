@@ -26,8 +26,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(isolate.Main(m).Run()) }
 
-// offline is a server whose daemon is not there and is not started.
-func offline(t *testing.T, l Level) *Server {
+// newOfflineServer returns a server without a daemon.
+func newOfflineServer(t *testing.T, l Level) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := New(Options{
@@ -43,8 +43,8 @@ func offline(t *testing.T, l Level) *Server {
 	return s
 }
 
-// connect is a client of a server.
-func connect(t *testing.T, s *Server) *sdk.ClientSession {
+// connectClient returns a client of a server.
+func connectClient(t *testing.T, s *Server) *sdk.ClientSession {
 	t.Helper()
 	a, b := sdk.NewInMemoryTransports()
 	done := make(chan struct{})
@@ -65,11 +65,11 @@ func connect(t *testing.T, s *Server) *sdk.ClientSession {
 	return c
 }
 
-// Tools are sent with each request to a model: a tool too many costs every user of every agent.
+// TestTools_TokenCount checks the size of the tools: each request to a model contains them.
 //
 // FEATURES: R85, R105
-func TestToolsAreFewTokens(t *testing.T) {
-	c := connect(t, offline(t, All))
+func TestTools_TokenCount(t *testing.T) {
+	c := connectClient(t, newOfflineServer(t, All))
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestToolsAreFewTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(b) / bytesPerToken; n > 3000 || len(list.Tools) > 12 {
-		t.Errorf("%d tools of %d tokens; 12 and 3000 are the most", len(list.Tools), n)
+		t.Errorf("%d tools of %d tokens; at most 12 and 3000", len(list.Tools), n)
 	}
 	var names []string
 	for _, tool := range list.Tools {
@@ -88,11 +88,11 @@ func TestToolsAreFewTokens(t *testing.T) {
 			t.Errorf("annotations of %s: %+v", tool.Name, a)
 		}
 		if tool.Description == "" {
-			t.Errorf("%s is not described", tool.Name)
+			t.Errorf("%s has no description", tool.Name)
 		}
 	}
 	if !slices.IsSorted(names) {
-		t.Errorf("the order is not that of names: %v", names)
+		t.Errorf("not sorted by name: %v", names)
 	}
 	if list.TTLMs == 0 || list.CacheScope != "private" {
 		t.Errorf("the list may be kept for %d ms, scope %q", list.TTLMs, list.CacheScope)
@@ -105,7 +105,7 @@ func TestToolsAreFewTokens(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for l, want := range map[Level][2]string{Read: {"read", "exec"}, Change: {"exec", "stop"}, All: {"stop", ""}} {
-		c := connect(t, offline(t, l))
+		c := connectClient(t, newOfflineServer(t, l))
 		list, err := c.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +127,7 @@ func TestLevels(t *testing.T) {
 }
 
 func TestBadCalls_GetCorrection(t *testing.T) {
-	c := connect(t, offline(t, All))
+	c := connectClient(t, newOfflineServer(t, All))
 	for _, bad := range []struct {
 		tool string
 		args any
@@ -161,7 +161,7 @@ func TestBadCalls_GetCorrection(t *testing.T) {
 			t.Errorf("%s %v: %v %+v; want %q", bad.tool, bad.args, err, r, bad.want)
 			continue
 		}
-		isRefused(t, bad.tool, r)
+		checkRefusal(t, bad.tool, r)
 	}
 	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "bash"}); err == nil || !strings.Contains(err.Error(), "there are approvals, exec") {
 		t.Errorf("an unknown tool: %v", err)
@@ -170,7 +170,7 @@ func TestBadCalls_GetCorrection(t *testing.T) {
 	if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "daemon") {
 		t.Errorf("without a daemon: %v %+v", err, r)
 	}
-	isRefused(t, "list", r)
+	checkRefusal(t, "list", r)
 	for topic := range helpTexts {
 		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "help", Arguments: map[string]any{"topic": topic}})
 		if err != nil || r.IsError || len(r.Content[0].(*sdk.TextContent).Text) > 1200 {
@@ -179,19 +179,19 @@ func TestBadCalls_GetCorrection(t *testing.T) {
 	}
 }
 
-// isRefused checks the structured form of a call that was refused: it says so, and fits the tool's schema.
-func isRefused(t *testing.T, name string, r *sdk.CallToolResult) {
+// checkRefusal checks that the structured form of a rejected call reports the rejection, and fits the tool's schema.
+func checkRefusal(t *testing.T, name string, r *sdk.CallToolResult) {
 	t.Helper()
 	m, _ := r.StructuredContent.(map[string]any)
 	if m["state"] != "refused" || m["message"] == "" || m["message"] == nil {
 		t.Errorf("%s: the structured form is %v", name, r.StructuredContent)
 	}
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
-	if tools[i].out == "" {
+	if tools[i].outputSchema == "" {
 		return
 	}
 	var schema jsonschema.Schema
-	if err := json.Unmarshal([]byte(tools[i].out), &schema); err != nil {
+	if err := json.Unmarshal([]byte(tools[i].outputSchema), &schema); err != nil {
 		t.Fatal(err)
 	}
 	resolved, err := schema.Resolve(nil)
@@ -203,10 +203,11 @@ func isRefused(t *testing.T, name string, r *sdk.CallToolResult) {
 	}
 }
 
+// testToken is the secret of the tests' token.
 const testToken = "0123456789abcdef"
 
-// ask makes a request of the door.
-func ask(t *testing.T, h http.Handler, change func(*http.Request), body string) *httptest.ResponseRecorder {
+// postTo sends a request to a handler.
+func postTo(t *testing.T, h http.Handler, change func(*http.Request), body string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1:7717/mcp", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -219,8 +220,8 @@ func ask(t *testing.T, h http.Handler, change func(*http.Request), body string) 
 }
 
 // FEATURES: R85
-func TestDoor(t *testing.T) {
-	h := offline(t, All).Handler([]Token{{testToken, "one", Read}}, nil, apitoken.Source{Hosts: []string{"box.example"}, Origins: []string{"https://page.example"}})
+func TestHTTPServer(t *testing.T) {
+	h := newOfflineServer(t, All).Handler([]Token{{testToken, "one", Read}}, nil, apitoken.Source{Hosts: []string{"box.example"}, Origins: []string{"https://page.example"}})
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	modern := func(r *http.Request) {
 		r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
@@ -265,12 +266,12 @@ func TestDoor(t *testing.T) {
 		"too long, unsaid":  {func(r *http.Request) { modern(r); r.ContentLength = -1 }, `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413, "8 MiB"},
 		"nested":            {modern, strings.Repeat(`[`, 100_000), 400, ""},
 	} {
-		w := ask(t, h, c.change, c.body)
+		w := postTo(t, h, c.change, c.body)
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%s: %d %.300s; want %d with %q", name, w.Code, w.Body, c.code, c.want)
 		}
 	}
-	w := ask(t, h, modern, list)
+	w := postTo(t, h, modern, list)
 	if strings.Contains(w.Body.String(), `"exec"`) {
 		t.Error("a token of level read has the tool exec")
 	}
@@ -283,7 +284,7 @@ func TestTokens(t *testing.T) {
 	}
 	for _, bad := range []string{"", "short", testToken + " root", testToken + " read a b"} {
 		if _, err := ParseTokens(strings.NewReader(bad)); err == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "tokens")
@@ -314,7 +315,7 @@ func TestURIs(t *testing.T) {
 		"longterm://session/a/b/c/d", "longterm://session/%zz", "longterm://session/" + strings.Repeat("a", maxURI),
 	} {
 		if a, err := parseURI(bad); err == nil {
-			t.Errorf("%.80s is taken: %+v", bad, a)
+			t.Errorf("%.80s is accepted: %+v", bad, a)
 		}
 	}
 }
@@ -356,13 +357,13 @@ func FuzzCondition(f *testing.F) {
 	})
 }
 
-// A recording that is longer than an answer may be is refused without reading it.
+// TestRecording_TooLong checks that a recording beyond the limit is rejected without reading it.
 //
 // FEATURES: R85
-func TestLongRecordingIsRefusedAtOnce(t *testing.T) {
+func TestRecording_TooLong(t *testing.T) {
 	s := withDaemon(t, func(w http.ResponseWriter, r *http.Request) {
 		if filepath.Base(r.URL.Path) != "big" {
-			t.Errorf("%s is asked for", r.URL)
+			t.Errorf("request of %s", r.URL)
 		}
 		_, _ = w.Write([]byte(`{"id":"0123456789abcdef","name":"big","state":"running","output":{"start":100,"end":8388709}}`))
 	})

@@ -19,18 +19,18 @@ import (
 // lastBatches is the last revision of the protocol with batches.
 const lastBatches = "2025-03-26"
 
-// message returns why valid JSON is not a message, and the id for the error response.
-func (l *lines) message(line []byte) (id, why string) {
+// checkMessage returns why valid JSON is not a message, and the id for the error response.
+func (l *lineFilter) checkMessage(line []byte) (id, why string) {
 	if line = bytes.TrimSpace(line); line[0] != '[' {
-		return l.single(line)
+		return l.checkSingle(line)
 	}
 	var all []json.RawMessage
-	if !l.batch || json.Unmarshal(line, &all) != nil || len(all) == 0 {
+	if !l.allowsBatches || json.Unmarshal(line, &all) != nil || len(all) == 0 {
 		return "null", "not a message: send one JSON object per line"
 	}
 	seen := map[string]bool{}
 	for _, one := range all {
-		if id, why = l.single(one); why != "" {
+		if id, why = l.checkSingle(one); why != "" {
 			return "null", why
 		}
 		if id != "null" && seen[id] {
@@ -41,8 +41,8 @@ func (l *lines) message(line []byte) (id, why string) {
 	return "null", ""
 }
 
-// single is message for one outside of a batch.
-func (l *lines) single(one []byte) (id, why string) {
+// checkSingle works like checkMessage for a message outside of a batch.
+func (l *lineFilter) checkSingle(one []byte) (id, why string) {
 	id, why = idOf(one)
 	if why != "" {
 		return "null", why
@@ -54,7 +54,7 @@ func (l *lines) single(one []byte) (id, why string) {
 	if r, ok := m.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
 		_ = json.Unmarshal(r.Params, &p) // their handler reports errors
-		l.batch = p.ProtocolVersion != "" && p.ProtocolVersion <= lastBatches
+		l.allowsBatches = p.ProtocolVersion != "" && p.ProtocolVersion <= lastBatches
 	}
 	return id, ""
 }
@@ -80,6 +80,7 @@ func idOf(message []byte) (id, why string) {
 	return id, ""
 }
 
+// badID is the error for an invalid id.
 const badID = "the id of a message is a string or an integer of at most 53 bits"
 
 // checkIDs rejects requests whose id would change in the response, and decodes names in headers. The SDK reports all
@@ -94,7 +95,7 @@ func checkIDs(h http.Handler) http.Handler {
 		var large *http.MaxBytesError
 		switch {
 		case errors.As(err, &large):
-			tooLarge(w)
+			writeTooLarge(w)
 			return
 		case err != nil:
 			http.Error(w, "the request was not read to its end", http.StatusBadRequest)
@@ -102,7 +103,7 @@ func checkIDs(h http.Handler) http.Handler {
 		}
 		all := []json.RawMessage{body}
 		if start := bytes.TrimLeft(body, " \t\r\n"); len(start) > 0 && start[0] == '[' {
-			_ = json.Unmarshal(body, &all) // it is refused otherwise
+			_ = json.Unmarshal(body, &all) // it is rejected otherwise
 		}
 		for _, one := range all {
 			if _, why := idOf(one); why == badID {
@@ -137,5 +138,5 @@ func plainName(header string) (name string, ok bool) {
 // answerWithError is an answer with an id, a code and a message in JSON.
 const answerWithError = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}` + "\n"
 
-// maxInteger is the largest integer that every reader of JSON has as it was written.
+// maxInteger is the largest integer that every JSON reader represents exactly.
 const maxInteger = 1 << 53

@@ -10,25 +10,26 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mismatched corrects the response to a request whose header names a revision with sessions, or none, while its body is
-// of the revision without. The SDK reports the header's revision as unsupported and also lists it as supported; the
+// mismatchWriter corrects the response to a request whose header names a revision with sessions, or none, while its body
+// is of the revision without. The SDK reports the header's revision as unsupported and also lists it as supported; the
 // real problem is the mismatch.
-type mismatched struct {
+type mismatchWriter struct {
 	http.ResponseWriter
-	named   string // revision named in the header
-	refused bool
+	headerRevision string // revision named in the header
+	isRejection    bool
 }
 
-func (w *mismatched) WriteHeader(code int) {
-	if w.refused = code == http.StatusBadRequest; w.refused {
+// WriteHeader implements http.ResponseWriter.
+func (w *mismatchWriter) WriteHeader(code int) {
+	if w.isRejection = code == http.StatusBadRequest; w.isRejection {
 		w.Header().Del("Content-Length")
 	}
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// Write implements http.ResponseWriter. The SDK writes a refusal at once.
-func (w *mismatched) Write(b []byte) (int, error) {
-	if !w.refused {
+// Write implements http.ResponseWriter. The SDK writes a rejection in one call.
+func (w *mismatchWriter) Write(b []byte) (int, error) {
+	if !w.isRejection {
 		return w.ResponseWriter.Write(b)
 	}
 	var of struct {
@@ -43,8 +44,8 @@ func (w *mismatched) Write(b []byte) (int, error) {
 		return w.ResponseWriter.Write(b)
 	}
 	of.Error.Code = sdk.CodeHeaderMismatch
-	header := fmt.Sprintf("header MCP-Protocol-Version is %s", quoteName(w.named))
-	if w.named == "" {
+	header := fmt.Sprintf("header MCP-Protocol-Version is %s", quoteName(w.headerRevision))
+	if w.headerRevision == "" {
 		header = "header MCP-Protocol-Version is missing"
 	}
 	of.Error.Message = fmt.Sprintf("%s, but _meta of the request body has revision %s or later: they must match", header, modernVersion)
@@ -55,8 +56,8 @@ func (w *mismatched) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// Flush implements http.Flusher: events are to go out one by one.
-func (w *mismatched) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+// Flush implements http.Flusher: events must be sent one by one.
+func (w *mismatchWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap supports http.ResponseController.
-func (w *mismatched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *mismatchWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -18,7 +18,7 @@ const progressEvery = time.Second
 // progress sends a session's progress to the client of a call, if it sent a progress token, until the returned function
 // is called.
 func (s *Server) progress(ctx context.Context, session string) (stop func()) {
-	d := doingOf(ctx)
+	d := currentCallOf(ctx)
 	if d.req == nil || d.req.Params.GetProgressToken() == nil || session == "" {
 		return func() {}
 	}
@@ -46,7 +46,7 @@ func (s *Server) sendProgress(ctx context.Context, req *sdk.CallToolRequest, ses
 		}
 		v, err := s.client(ctx).Session(session).Info(ctx)
 		if err != nil {
-			continue // the call itself reports it
+			continue // the call itself reports the error
 		}
 		fillProgress(&p, &v, time.Since(begun))
 		if req.Session.NotifyProgress(ctx, &p) != nil {
@@ -55,7 +55,7 @@ func (s *Server) sendProgress(ctx context.Context, req *sdk.CallToolRequest, ses
 	}
 }
 
-// fillProgress fills in a session's progress: in percent if its program reported it from the first time on, else in
+// fillProgress fills in a session's progress: in percent if its program reported it from the first time on, otherwise in
 // seconds, with the percentage in the text. Progress never decreases.
 func fillProgress(p *sdk.ProgressNotificationParams, v *api.Session, waited time.Duration) {
 	p.Message = fmt.Sprintf("%d bytes of output", v.Output.End)
@@ -68,7 +68,7 @@ func fillProgress(p *sdk.ProgressNotificationParams, v *api.Session, waited time
 			p.Message += fmt.Sprintf(", %d errors", n)
 		}
 	}
-	told := p.Progress > 0 && p.Total == 0 // as seconds, which are not to be read as percents
+	told := p.Progress > 0 && p.Total == 0 // reported in seconds before, which must not be read as percents
 	if how != nil && how.State != "indeterminate" {
 		p.Message = fmt.Sprintf("%d%%, %s", how.Percent, p.Message)
 	}

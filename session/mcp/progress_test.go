@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func TestProgressOnlyGrows(t *testing.T) {
+func TestProgress_OnlyGrows(t *testing.T) {
 	var p sdk.ProgressNotificationParams
 	fillProgress(&p, &api.Session{}, 3*time.Second)
 	if p.Progress != 3 || p.Total != 0 {
@@ -31,7 +31,7 @@ func TestProgressOnlyGrows(t *testing.T) {
 	v.Activity.Progress.Percent = 10
 	fillProgress(&p, v, 5*time.Second)
 	if p.Progress != 40 {
-		t.Errorf("it went back: %+v", p)
+		t.Errorf("decreased: %+v", p)
 	}
 	fillProgress(&p, &api.Session{}, time.Hour)
 	if p.Progress != 40 {

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// refusal is the structured form of a call that was not made.
+// refusal is the structured form of a rejected call.
 type refusal struct {
 	State    string   `json:"state"`
 	Code     api.Code `json:"code,omitempty"`
@@ -25,8 +25,8 @@ type refusal struct {
 	Next     string   `json:"next,omitempty"`
 }
 
-// complete gives what a call was refused with the form of its tool's results: clients check it against the schema.
-func complete(t *tool, res *sdk.CallToolResult) {
+// completeRefusal gives a rejection the form of its tool's results: clients check it against the schema.
+func completeRefusal(t *tool, res *sdk.CallToolResult) {
 	r, ok := res.StructuredContent.(*refusal)
 	if !ok {
 		return
@@ -35,7 +35,7 @@ func complete(t *tool, res *sdk.CallToolResult) {
 		Required   []string
 		Properties map[string]struct{ Type string }
 	}
-	_ = json.Unmarshal([]byte(cmp.Or(t.out, "{}")), &schema) // ours
+	_ = json.Unmarshal([]byte(cmp.Or(t.outputSchema, "{}")), &schema) // ours
 	form := map[string]any{}
 	b, _ := json.Marshal(r) // of plain values
 	_ = json.Unmarshal([]byte(plaintext.Visible(string(b))), &form)
@@ -50,8 +50,8 @@ func complete(t *tool, res *sdk.CallToolResult) {
 // maxMessageText bounds an error text, in bytes, and maxWord one word of it: messages quote their subject.
 const maxMessageText, maxWord = 1500, 120
 
-// short truncates long words and texts in a message.
-func short(text string) string {
+// shorten truncates long words and texts in a message.
+func shorten(text string) string {
 	if len(text) <= maxWord {
 		return text
 	}
@@ -65,10 +65,10 @@ func short(text string) string {
 // longWord is a word beyond maxWord.
 var longWord = pattern.Lazy(`\S{120}\S*`)
 
-// asArguments replaces command-line flags in hints by tool arguments.
-var asArguments = strings.NewReplacer("--cwd", "cwd", "--name", "name", "--env", "env", "--label", "labels", "--cols", "cols", "--rows", "rows")
+// flagsToArguments replaces command-line flags in hints by tool arguments.
+var flagsToArguments = strings.NewReplacer("--cwd", "cwd", "--name", "name", "--env", "env", "--label", "labels", "--cols", "cols", "--rows", "rows")
 
-// noTarget is the message if a name is neither a session's nor a job's.
+// noTarget is the message for a name that is neither a session's nor a job's.
 const (
 	noTargetPrefix = "session or job "
 	noTarget       = noTargetPrefix + "%s not found"
@@ -128,11 +128,11 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			if instead == "" {
 				instead = e.Code.Hint()
 			}
-			instead = asArguments.Replace(instead)
+			instead = flagsToArguments.Replace(instead)
 		}
 	}
-	text = short(text)
-	if strings.Contains(instead, "/openapi.json") { // of no use here
+	text = shorten(text)
+	if strings.Contains(instead, "/openapi.json") { // not available to the model
 		instead = call("help") + " explains the arguments"
 	}
 	r.Message, r.Next = text, instead

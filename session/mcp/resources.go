@@ -24,12 +24,13 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// resource is a row of the table of resources.
+// resource is an entry of the table of resources.
 type resource struct {
 	uri, name, about, mime string
 	read                   func(*Server, context.Context, *address) (string, error)
 }
 
+// resources is the table of resources.
 var resources = []resource{
 	{"longterm://session/{id}", "session", "A session: state, directory, what runs", "application/json", (*Server).readSession},
 	{"longterm://session/{id}/output{?from,to,transcript}", "output", "What a session printed, as text; transcript=true: what its terminal showed, of full-screen programs too", "text/plain", (*Server).readOutput},
@@ -38,9 +39,10 @@ var resources = []resource{
 	{"longterm://session/{id}/recording", "recording", "A session as a recording, asciicast 2", "application/x-asciicast", (*Server).readRecording},
 }
 
+// contextURI is the resource of the commands that the user ran.
 const contextURI = "longterm://context"
 
-// address is a URI of ours.
+// address is a parsed URI of a resource.
 type address struct {
 	session  string
 	part     string // "", output, screen, command, recording
@@ -50,7 +52,7 @@ type address struct {
 	transcript bool
 }
 
-// maxURI bounds what is read as a URI, in bytes.
+// maxURI bounds the length of a URI, in bytes.
 const maxURI = 2 << 10
 
 // parseURI reads a URI of a session.
@@ -115,6 +117,7 @@ func parseURI(uri string) (*address, error) {
 // maxResource bounds a resource's text, in bytes.
 const maxResource = 1 << 20
 
+// addResources registers the resources.
 func (s *Server) addResources(server *sdk.Server, l Level) {
 	for i := range resources {
 		r := &resources[i]
@@ -124,21 +127,21 @@ func (s *Server) addResources(server *sdk.Server, l Level) {
 				if err != nil {
 					return nil, invalidParams("%v", err)
 				}
-				return s.contents(ctx, req, r.mime, func(ctx context.Context) (string, error) { return r.read(s, ctx, a) })
+				return s.readContents(ctx, req, r.mime, func(ctx context.Context) (string, error) { return r.read(s, ctx, a) })
 			})
 	}
 	s.addCompletions(server, l)
 	server.AddResource(&sdk.Resource{URI: contextURI, Name: "context", MIMEType: "text/plain", Description: "What a user ran in shells since you last read this, and what it printed; each command once"},
 		func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			return s.contents(ctx, req, "text/plain", s.readContext)
+			return s.readContents(ctx, req, "text/plain", s.readContext)
 		})
 }
 
-// contents reads a resource with its own place and time limit.
-func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mime string, read func(context.Context) (string, error)) (*sdk.ReadResourceResult, error) {
+// readContents reads a resource with its own slot and time limit.
+func (s *Server) readContents(ctx context.Context, req *sdk.ReadResourceRequest, mime string, read func(context.Context) (string, error)) (*sdk.ReadResourceResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	free, err := s.places.take(ctx, s.slotOf(req), false)
+	free, err := s.limiter.acquire(ctx, s.slotOf(req), false)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +152,7 @@ func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mim
 	case isNotFound(err):
 		what := ""
 		if errors.As(err, &e) {
-			what = " (" + e.Message + ")" // the session may be there, and no such command
+			what = " (" + e.Message + ")" // the session may exist without such a command
 		}
 		return nil, &jsonrpc.Error{
 			Code: jsonrpc.CodeInvalidParams, Message: "Resource not found" + what + "; the tool list names the sessions there are",
@@ -160,14 +163,16 @@ func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mim
 	case err != nil:
 		return nil, err
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: mime, Text: cmp.Or(plaintext.Visible(text), "\n")}}}, nil // without a text it were none
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: mime, Text: cmp.Or(plaintext.Visible(text), "\n")}}}, nil // without a text the result would be invalid
 }
 
+// mustJSON returns v as JSON. v must be encodable.
 func mustJSON(v any) json.RawMessage {
 	b, _ := json.Marshal(v) // of texts
 	return b
 }
 
+// readSession reads a session's state.
 func (s *Server) readSession(ctx context.Context, a *address) (string, error) {
 	v, err := s.client(ctx).Session(a.session).Info(ctx)
 	if err != nil {
@@ -177,16 +182,19 @@ func (s *Server) readSession(ctx context.Context, a *address) (string, error) {
 	return string(b), err
 }
 
+// readOutput reads a session's output.
 func (s *Server) readOutput(ctx context.Context, a *address) (string, error) {
 	t, err := s.client(ctx).Session(a.session).Text(ctx, client.TextQuery{From: a.from, To: a.to, MaxOutput: maxResource, Transcript: a.transcript})
 	return t.Text, err
 }
 
+// readScreen reads a session's screen.
 func (s *Server) readScreen(ctx context.Context, a *address) (string, error) {
 	b, err := s.client(ctx).Session(a.session).ScreenAs(ctx, client.ScreenQuery{}, "text")
 	return string(b), err
 }
 
+// readCommand reads a command with its output.
 func (s *Server) readCommand(ctx context.Context, a *address) (string, error) {
 	c := s.client(ctx).Session(a.session)
 	v, err := c.Command(ctx, a.n)
@@ -214,9 +222,10 @@ func commandText(c *api.Command, output string) string {
 	return fmt.Sprintf("$ %s\n%s[%s · session %s · command %d · %s]\n", c.Text, output, exit, c.Name, c.N, c.Cwd)
 }
 
-// maxRecording bounds a recording, which an answer has as a whole.
+// maxRecording bounds a recording, which is in one answer.
 const maxRecording = 8 * maxResource
 
+// readRecording reads a session's recording.
 func (s *Server) readRecording(ctx context.Context, a *address) (string, error) {
 	v, err := s.client(ctx).Session(a.session).Info(ctx)
 	if err != nil {
@@ -224,7 +233,7 @@ func (s *Server) readRecording(ctx context.Context, a *address) (string, error) 
 	}
 	long := api.Errorf(api.CodeLimit, "the recording is longer than %d MiB", maxRecording>>20).
 		WithHint("`longterm export` writes it to a file; longterm://session/%s/output?from=0&to=100000 is part of the output", api.ShortID(v.ID))
-	if v.Output.End-v.Output.Start > maxRecording { // it has each byte, and more
+	if v.Output.End-v.Output.Start > maxRecording { // a recording is longer than the output
 		return "", long
 	}
 	records, err := s.client(ctx).Session(a.session).Records(ctx, "", "")
@@ -272,9 +281,9 @@ func (s *Server) readRecording(ctx context.Context, a *address) (string, error) 
 // readContext returns the commands that the user ran since this agent's last request, once.
 func (s *Server) readContext(ctx context.Context) (string, error) {
 	req := requestOf(ctx)
-	who := "mcp:" + cmp.Or(s.agents.fixed, agentOf(req), defaultAgent)
+	who := "mcp:" + cmp.Or(s.agents.fixedLabel, agentOf(req), defaultAgent)
 	text := ""
-	err := agentcontext.Take(ctx, s.client(ctx), s.o.Contexts, agentcontext.Asking{Consumer: who}, func(t agentcontext.Taken) error {
+	err := agentcontext.Take(ctx, s.client(ctx), s.options.Contexts, agentcontext.Asking{Consumer: who}, func(t agentcontext.Taken) error {
 		text = cmp.Or(t.Text(), "nothing new: the user ran no shell command since your last request\n")
 		return nil
 	})

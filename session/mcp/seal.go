@@ -25,13 +25,13 @@ import (
 // stateTime is how long a user may take to answer.
 const stateTime = 15 * time.Minute
 
-// maxState bounds what is opened, in bytes.
+// maxState bounds the size of a sealed state, in bytes.
 const maxState = 4 << 10
 
 // KeySize is the size of the key of request states, in bytes.
 const KeySize = 32
 
-// LoadKey reads the key of request states from a directory, and makes one the first time.
+// LoadKey reads the key of request states from a directory, and creates one the first time.
 func LoadKey(dir string) ([]byte, error) {
 	path := filepath.Join(dir, "mcp.key")
 	for range 2 {
@@ -56,8 +56,8 @@ func LoadKey(dir string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// state is the content of a request state.
-type state struct {
+// requestState is the content of a request state.
+type requestState struct {
 	Who     string    `json:"w"` // principal
 	Tool    string    `json:"t"`
 	Args    []byte    `json:"a"` // digest of the arguments
@@ -69,15 +69,16 @@ type state struct {
 	Until   time.Time `json:"u"`
 }
 
-// sealer seals request states, and knows which were used.
+// sealer seals request states, and remembers the used ones.
 type sealer struct {
 	aead cipher.AEAD
 	now  func() time.Time
 
 	mu   sync.Mutex
-	used map[string]time.Time // nonce: when it is over anyway
+	used map[string]time.Time // by nonce: when the state expires
 }
 
+// newSealer returns a sealer with a key of KeySize bytes.
 func newSealer(key []byte) (*sealer, error) {
 	if key == nil {
 		key = make([]byte, KeySize)
@@ -92,7 +93,7 @@ func newSealer(key []byte) (*sealer, error) {
 }
 
 // close seals a state.
-func (s *sealer) close(st *state) string {
+func (s *sealer) close(st *requestState) string {
 	nonce := make([]byte, s.aead.NonceSize())
 	_, _ = rand.Read(nonce)
 	st.Nonce, st.Until = base64.RawURLEncoding.EncodeToString(nonce), s.now().Add(stateTime)
@@ -100,10 +101,11 @@ func (s *sealer) close(st *state) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, plain, nil))
 }
 
+// errState rejects a request state.
 var errState = errors.New("the request state is not one of this server's, was used, or is over")
 
 // open opens a state, once. It must belong to the caller and the same call.
-func (s *sealer) open(text, who, tool string, args []byte) (*state, error) {
+func (s *sealer) open(text, who, tool string, args []byte) (*requestState, error) {
 	if len(text) > maxState {
 		return nil, errState
 	}
@@ -115,7 +117,7 @@ func (s *sealer) open(text, who, tool string, args []byte) (*state, error) {
 	if err != nil {
 		return nil, errState
 	}
-	var st state
+	var st requestState
 	if json.Unmarshal(plain, &st) != nil || st.Who != who || st.Tool != tool || string(st.Args) != string(args) || s.now().After(st.Until) {
 		return nil, errState
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// testSealer returns a sealer with a constant key.
 func testSealer(t testing.TB) *sealer {
 	t.Helper()
 	s, err := newSealer(make([]byte, KeySize))
@@ -23,17 +24,17 @@ func TestSealedState_OpenedOnceByItsClient(t *testing.T) {
 	at := time.Now()
 	s.now = func() time.Time { return at }
 	make := func() string {
-		return s.close(&state{Who: "me", Tool: "exec", Args: digestOf([]byte("{}")), Session: "a", Job: "j", Kind: "password"})
+		return s.close(&requestState{Who: "me", Tool: "exec", Args: digestOf([]byte("{}")), Session: "a", Job: "j", Kind: "password"})
 	}
 	good := make()
-	for name, open := range map[string]func() (*state, error){
-		"another user":    func() (*state, error) { return s.open(good, "you", "exec", digestOf([]byte("{}"))) },
-		"another tool":    func() (*state, error) { return s.open(good, "me", "wait", digestOf([]byte("{}"))) },
-		"other arguments": func() (*state, error) { return s.open(good, "me", "exec", digestOf([]byte("{ }"))) },
-		"appended":        func() (*state, error) { return s.open(good+"A", "me", "exec", digestOf([]byte("{}"))) },
-		"shortened":       func() (*state, error) { return s.open(good[:len(good)-4], "me", "exec", digestOf([]byte("{}"))) },
-		"nothing":         func() (*state, error) { return s.open("", "me", "exec", digestOf([]byte("{}"))) },
-		"another server": func() (*state, error) {
+	for name, open := range map[string]func() (*requestState, error){
+		"another user":    func() (*requestState, error) { return s.open(good, "you", "exec", digestOf([]byte("{}"))) },
+		"another tool":    func() (*requestState, error) { return s.open(good, "me", "wait", digestOf([]byte("{}"))) },
+		"other arguments": func() (*requestState, error) { return s.open(good, "me", "exec", digestOf([]byte("{ }"))) },
+		"appended":        func() (*requestState, error) { return s.open(good+"A", "me", "exec", digestOf([]byte("{}"))) },
+		"shortened":       func() (*requestState, error) { return s.open(good[:len(good)-4], "me", "exec", digestOf([]byte("{}"))) },
+		"nothing":         func() (*requestState, error) { return s.open("", "me", "exec", digestOf([]byte("{}"))) },
+		"another server": func() (*requestState, error) {
 			other, err := newSealer(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -42,7 +43,7 @@ func TestSealedState_OpenedOnceByItsClient(t *testing.T) {
 		},
 	} {
 		if st, err := open(); err == nil {
-			t.Errorf("%s: it is opened: %+v", name, st)
+			t.Errorf("%s: opened: %+v", name, st)
 		}
 	}
 	for i := range len(good) {
@@ -51,23 +52,23 @@ func TestSealedState_OpenedOnceByItsClient(t *testing.T) {
 			continue
 		}
 		if _, err := s.open(string(b), "me", "exec", digestOf([]byte("{}"))); err == nil {
-			t.Fatalf("with byte %d changed it is opened", i)
+			t.Fatalf("opened with byte %d changed", i)
 		}
 	}
 	if st, err := s.open(good, "me", "exec", digestOf([]byte("{}"))); err != nil || st.Job != "j" || st.Kind != "password" {
 		t.Errorf("%+v %v", st, err)
 	}
 	if _, err := s.open(good, "me", "exec", digestOf([]byte("{}"))); err == nil {
-		t.Error("it is opened twice")
+		t.Error("opened twice")
 	}
 	late := make()
 	at = at.Add(stateTime + time.Second)
 	if _, err := s.open(late, "me", "exec", digestOf([]byte("{}"))); err == nil {
-		t.Error("it is opened when its time is over")
+		t.Error("opened after its expiry")
 	}
 	_, _ = s.open(make(), "me", "exec", digestOf([]byte("{}")))
 	if len(s.used) != 1 {
-		t.Errorf("%d used states are remembered, those included whose time is over", len(s.used))
+		t.Errorf("%d used states remembered, including expired ones", len(s.used))
 	}
 }
 
@@ -87,17 +88,17 @@ func TestKey_CreatedOnceAndStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := LoadKey(dir); err == nil {
-		t.Error("a broken key is taken")
+		t.Error("a damaged key is accepted")
 	}
 }
 
 func FuzzState(f *testing.F) {
 	s := testSealer(f)
-	f.Add(s.close(&state{Who: "me", Tool: "exec"}))
+	f.Add(s.close(&requestState{Who: "me", Tool: "exec"}))
 	f.Add("AAAA")
 	f.Fuzz(func(t *testing.T, text string) {
 		if st, err := s.open(text, "you", "exec", nil); err == nil {
-			t.Fatalf("%q is opened: %+v", text, st)
+			t.Fatalf("opened %q: %+v", text, st)
 		}
 	})
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Level is how much of the tools a client may use.
+// Level is the level of tools that a client may use.
 type Level = apitoken.Level
 
-// Levels, each with all of those before it.
+// Levels. Each includes those before it.
 const (
-	Read   = apitoken.Read   // looks only
-	Change = apitoken.Change // runs and types
-	All    = apitoken.All    // ends and removes, too
+	Read   = apitoken.Read   // reads only
+	Change = apitoken.Change // runs commands and types input
+	All    = apitoken.All    // ends and removes too
 )
 
 // ParseLevel reads a level's name.
@@ -33,13 +33,13 @@ type Elicit string
 const (
 	ElicitNever     Elicit = "never"
 	ElicitPasswords Elicit = "passwords" // for approvals; the protocol forbids forms for passwords, and the name stays
-	ElicitAlways    Elicit = "always"    // for yes or no as well
+	ElicitAlways    Elicit = "always"    // for yes or no too
 )
 
-// Options are what a server is made of.
+// Options configure a server.
 type Options struct {
-	// Client makes a client of the daemon for an agent by its label, and the name of the token that it showed, if that is
-	// one of the daemon's.
+	// Client returns a client of the daemon for an agent by its label, and the name of the token that it used, if the
+	// token is one of the daemon's.
 	Client func(agent, token string) *client.Client
 	Build  string
 	Env    []string // environment of started programs
@@ -48,29 +48,29 @@ type Options struct {
 	Agent  string   // agent label; empty: the client's name
 	Elicit Elicit
 	Key    []byte // of request states, 32 bytes
-	// Contexts is the folder where it is kept what each agent was handed of the context.
+	// Contexts is the directory that records which commands of the context each agent got.
 	Contexts string
 	Log      *slog.Logger
 }
 
 // Server answers clients of the protocol.
 type Server struct {
-	o        Options
-	seal     *sealer
-	places   *places
-	agents   *agents
-	watch    *watcher
-	levels   [All + 1]*sdk.Server
-	sweep    sweeper
-	reported reportedApprovals
-	screens  screens
-	lanes    *scheduling // of requests by HTTP
+	options    Options
+	seal       *sealer
+	limiter    *callLimiter
+	agents     *agentClients
+	watch      *watcher
+	levels     [All + 1]*sdk.Server
+	sweep      sweeper
+	reported   reportedApprovals
+	screens    screenVersions
+	scheduling *scheduling // of requests by HTTP
 
-	ending   context.Context // ends with the server's last moment
+	lifetime context.Context // ends shutdownTimeout after the server was asked to end
 	endCalls context.CancelFunc
 }
 
-// New makes a server. Nothing is contacted yet.
+// New returns a server. It contacts nothing yet.
 func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -82,8 +82,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, seal: seal, places: newPlaces(), lanes: newLanes(), agents: newAgents(o.Client, o.Agent)}
-	s.ending, s.endCalls = context.WithCancel(context.Background())
+	s := &Server{options: o, seal: seal, limiter: newCallLimiter(), scheduling: newScheduling(), agents: newAgentClients(o.Client, o.Agent)}
+	s.lifetime, s.endCalls = context.WithCancel(context.Background())
 	s.watch = newWatcher(s.agents.forLabel(o.Agent, ""), o.Log, s.publish)
 	for l := range s.levels {
 		if s.levels[l], err = s.build(Level(l)); err != nil {
@@ -93,17 +93,17 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Run serves one client over a transport, until it leaves or ctx ends. Calls that are under way then are answered at once.
+// Run serves one client over a transport, until it disconnects or ctx ends. Calls in progress then are answered at once.
 func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
-	if p, ok := t.(*drainingTransport); ok { // the SDK would close the transport under its calls
-		p.ends = ctx.Done()
+	if p, ok := t.(*drainingTransport); ok { // the SDK would close the transport during calls
+		p.stop = ctx.Done()
 		defer context.AfterFunc(ctx, s.endCalls)()
 		ctx = context.WithoutCancel(ctx)
 	}
-	return s.levels[s.o.Level].Run(ctx, t)
+	return s.levels[s.options.Level].Run(ctx, t)
 }
 
-// Close ends what the server does beside its calls.
+// Close ends the server's background work.
 func (s *Server) Close() {
 	s.endCalls()
 	s.watch.close()
@@ -120,10 +120,10 @@ const instructions = `longterm runs commands in terminals that outlive this conn
 func (s *Server) build(l Level) (*sdk.Server, error) {
 	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true}}
 	caps.AddExtension(tasksExtension, map[string]any{})
-	server := sdk.NewServer(&sdk.Implementation{Name: "longterm", Version: s.o.Build}, &sdk.ServerOptions{
-		Instructions: instructions, Logger: s.o.Log, Capabilities: caps, PageSize: 1000,
+	server := sdk.NewServer(&sdk.Implementation{Name: "longterm", Version: s.options.Build}, &sdk.ServerOptions{
+		Instructions: instructions, Logger: s.options.Log, Capabilities: caps, PageSize: 1000,
 		SubscribeHandler:   func(ctx context.Context, req *sdk.SubscribeRequest) error { return s.subscribe(ctx, req, l) },
-		UnsubscribeHandler: s.unsubscribe, SetCacheable: cacheable,
+		UnsubscribeHandler: s.unsubscribe, SetCacheable: setCacheTTL,
 	})
 	for i := range tools {
 		if tools[i].level <= l {
@@ -137,20 +137,20 @@ func (s *Server) build(l Level) (*sdk.Server, error) {
 	if err := tasks.Mount(server); err != nil {
 		return nil, err
 	}
-	server.AddReceivingMiddleware(TaskMiddleware, s.calls(l))
+	server.AddReceivingMiddleware(TaskMiddleware, s.limitCalls(l))
 	return server, nil
 }
 
-// listTTL is how long lists may be kept: tools and templates are the same for a server's life.
+// listTTL is how long lists may be cached: tools and templates do not change while a server runs.
 const listTTL = time.Hour
 
-// cacheable sets how long results may be cached.
-func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
+// setCacheTTL sets how long results may be cached.
+func setCacheTTL(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
 	switch req.GetParams().(type) {
 	case *sdk.ReadResourceParams:
 		if c.TTLMs == 0 {
-			c.TTLMs = 0 // what a terminal shows is of this moment
+			c.TTLMs = 0 // a terminal's state may change at once
 		}
 	default:
 		c.TTLMs = int(listTTL.Milliseconds())

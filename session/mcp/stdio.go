@@ -24,15 +24,16 @@ import (
 // It answers an invalid line with an error and reads the next one.
 func Stdio() sdk.Transport {
 	out := &lockedWriter{to: os.Stdout}
-	return &drainingTransport{Transport: &sdk.IOTransport{Reader: newLines(os.Stdin, out), Writer: out}}
+	return &drainingTransport{Transport: &sdk.IOTransport{Reader: newLineFilter(os.Stdin, out), Writer: out}}
 }
 
-// lockedWriter writes messages whole, each in one Write.
+// lockedWriter writes each message in one Write.
 type lockedWriter struct {
 	mu sync.Mutex
 	to io.WriteCloser
 }
 
+// Write implements io.Writer.
 func (w *lockedWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -44,26 +45,28 @@ func (w *lockedWriter) Close() error { return w.to.Close() }
 // Bounds of a message.
 const (
 	maxMessage = 16 << 20 // bytes
-	maxDepth   = 500      // of arrays and objects within each other
+	maxDepth   = 500      // nesting of arrays and objects
 )
 
-// lines passes lines on that are messages, and answers the others: the SDK ends at the first of those.
-type lines struct {
-	in    io.ReadCloser
-	buf   *bufio.Reader
-	out   io.Writer
-	rest  []byte
-	batch bool // the client began with a revision that has batches
+// lineFilter passes lines on that are messages, and answers the others: the SDK would end at the first of those.
+type lineFilter struct {
+	in            io.ReadCloser
+	buf           *bufio.Reader
+	out           io.Writer
+	unread        []byte // part of the current line that was not read yet
+	allowsBatches bool   // the client started with a revision that has batches
 }
 
-func newLines(in io.ReadCloser, out io.Writer) *lines {
-	return &lines{in: in, buf: bufio.NewReaderSize(in, 64<<10), out: out}
+// newLineFilter returns a filter of in that answers on out.
+func newLineFilter(in io.ReadCloser, out io.Writer) *lineFilter {
+	return &lineFilter{in: in, buf: bufio.NewReaderSize(in, 64<<10), out: out}
 }
 
-func (l *lines) Close() error { return l.in.Close() }
+func (l *lineFilter) Close() error { return l.in.Close() }
 
-func (l *lines) Read(p []byte) (int, error) {
-	for len(l.rest) == 0 {
+// Read returns the next valid messages.
+func (l *lineFilter) Read(p []byte) (int, error) {
+	for len(l.unread) == 0 {
 		line, long, err := l.line()
 		if err != nil && len(line) == 0 {
 			return 0, err
@@ -79,8 +82,8 @@ func (l *lines) Read(p []byte) (int, error) {
 		case depth(line) > maxDepth:
 			why = fmt.Sprintf("a message has %d levels at most", maxDepth)
 		default:
-			if id, why = l.message(line); why == "" {
-				l.rest = line
+			if id, why = l.checkMessage(line); why == "" {
+				l.unread = line
 				continue
 			}
 			code = jsonrpc.CodeInvalidRequest
@@ -91,13 +94,13 @@ func (l *lines) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n := copy(p, l.rest)
-	l.rest = l.rest[n:]
+	n := copy(p, l.unread)
+	l.unread = l.unread[n:]
 	return n, nil
 }
 
-// line returns the next line with its end, or the start of an overlong one, whose rest it skips.
-func (l *lines) line() (line []byte, long bool, err error) {
+// line returns the next line with its end, or the start of an overlong one, whose remainder it skips.
+func (l *lineFilter) line() (line []byte, long bool, err error) {
 	for {
 		part, err := l.buf.ReadSlice('\n')
 		if !long {
@@ -135,43 +138,45 @@ func depth(text []byte) (deepest int) {
 	return deepest
 }
 
-// lastAnswers is how long calls under way may take when the input has ended.
-const lastAnswers = 15 * time.Second
+// drainTimeout is how long calls in progress may take after the input has ended.
+const drainTimeout = 15 * time.Second
 
-// lastMoment is how long pending answers may take after the server was asked to end.
-const lastMoment = 2 * time.Second
+// shutdownTimeout is how long pending answers may take after the server was asked to end.
+const shutdownTimeout = 2 * time.Second
 
 // drainingTransport is a transport that answers pending calls before it ends.
 type drainingTransport struct {
 	sdk.Transport
-	ends <-chan struct{} // closed when the server is asked to end; nil: never
+	stop <-chan struct{} // closed when the server is asked to end; nil: never
 }
 
+// Connect implements sdk.Transport.
 func (p *drainingTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := p.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drainingConn{Connection: c, ends: p.ends, drained: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, nil
+	return &drainingConn{Connection: c, stop: p.stop, drained: make(chan struct{}, 1), openCalls: map[jsonrpc.ID]bool{}}, nil
 }
 
 // drainingConn tracks the calls without an answer. A call that its client has canceled gets none.
 type drainingConn struct {
 	sdk.Connection
-	ends    <-chan struct{}
+	stop    <-chan struct{}
 	drained chan struct{} // signals that no call may be left
 
-	mu   sync.Mutex
-	open map[jsonrpc.ID]bool // true: it was cancelled
+	mu        sync.Mutex
+	openCalls map[jsonrpc.ID]bool // by id; true: the call was canceled
 }
 
+// Read returns the next message of the client. It implements sdk.Connection.
 func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.next(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && err == nil {
 		c.noteRequest(r)
 	}
 	if err != nil {
-		c.finish(ctx)
+		c.drain(ctx)
 	}
 	return m, err
 }
@@ -190,22 +195,22 @@ func (c *drainingConn) next(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case r := <-came:
 		return r.m, r.err
-	case <-c.ends: // later input is discarded: the program ends
+	case <-c.stop: // later input is discarded: the program ends
 		return nil, io.EOF
 	}
 }
 
-// finish waits until all is answered.
-func (c *drainingConn) finish(ctx context.Context) {
-	t := time.NewTimer(lastAnswers)
+// drain waits until all calls are answered.
+func (c *drainingConn) drain(ctx context.Context) {
+	t := time.NewTimer(drainTimeout)
 	defer t.Stop()
-	ends := c.ends
-	for c.waits() {
+	ends := c.stop
+	for c.hasOpenCalls() {
 		select {
 		case <-c.drained:
 		case <-ends:
 			ends = nil
-			t.Reset(lastMoment)
+			t.Reset(shutdownTimeout)
 		case <-ctx.Done():
 			return
 		case <-t.C:
@@ -214,6 +219,7 @@ func (c *drainingConn) finish(ctx context.Context) {
 	}
 }
 
+// Write sends a message and records the answers in it. It implements sdk.Connection.
 func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {
@@ -221,7 +227,7 @@ func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	}
 	defer c.noteAnswer(r.ID)
 	c.mu.Lock()
-	cancelled := c.open[r.ID]
+	cancelled := c.openCalls[r.ID]
 	c.mu.Unlock()
 	if cancelled {
 		return nil
@@ -234,7 +240,7 @@ func (c *drainingConn) noteRequest(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
-		c.open[r.ID] = false
+		c.openCalls[r.ID] = false
 		return
 	}
 	var of struct {
@@ -244,16 +250,17 @@ func (c *drainingConn) noteRequest(r *jsonrpc.Request) {
 		return
 	}
 	if id, err := jsonrpc.MakeID(of.RequestID); err == nil {
-		if _, open := c.open[id]; open {
-			c.open[id] = true
+		if _, open := c.openCalls[id]; open {
+			c.openCalls[id] = true
 		}
 	}
 }
 
+// noteAnswer records an answer.
 func (c *drainingConn) noteAnswer(id jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if delete(c.open, id); len(c.open) > 0 {
+	if delete(c.openCalls, id); len(c.openCalls) > 0 {
 		return
 	}
 	select {
@@ -262,9 +269,9 @@ func (c *drainingConn) noteAnswer(id jsonrpc.ID) {
 	}
 }
 
-// waits reports whether a call is unanswered.
-func (c *drainingConn) waits() bool {
+// hasOpenCalls reports whether a call is unanswered.
+func (c *drainingConn) hasOpenCalls() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.open) > 0
+	return len(c.openCalls) > 0
 }

@@ -16,17 +16,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func filtered(t testing.TB, in string) (passed, answered string) {
+// filterLines returns the lines that pass the filter, and its answers to the others.
+func filterLines(t testing.TB, in string) (passed, answered string) {
 	t.Helper()
 	var out bytes.Buffer
-	b, err := io.ReadAll(newLines(io.NopCloser(strings.NewReader(in)), &out))
+	b, err := io.ReadAll(newLineFilter(io.NopCloser(strings.NewReader(in)), &out))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b), out.String()
 }
 
-func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
+func TestStdio_AnswersInvalidLines(t *testing.T) {
 	good := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"[[[\"]"}}` + "\n"
 	old := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}` + "\n"
 	two := `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":"1","method":"ping"}]` + "\n"
@@ -58,14 +59,14 @@ func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
 		"batches of then":          {old + two, old + two, ""},
 		"no batches of then":       {old + "[]\n[1]\n" + `[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":1,"method":"b"}]` + "\n", old, "two messages"},
 	} {
-		passed, answered := filtered(t, c.in)
+		passed, answered := filterLines(t, c.in)
 		if passed != c.passed || !strings.Contains(answered, c.answered) || (c.answered == "") != (answered == "") {
 			t.Errorf("%s: passed %d bytes of %d, answered %q", name, len(passed), len(c.passed), answered)
 		}
 	}
 }
 
-// fakeConn is a connection whose other end a test is.
+// fakeConn is a connection whose other end is the test.
 type fakeConn struct {
 	sdk.Connection
 	in      []jsonrpc.Message
@@ -86,10 +87,10 @@ func (c *fakeConn) Write(_ context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// A call that its client has cancelled gets no answer; the others do, and an id that is used again is another call.
+// TestCancelledCall_NoAnswer checks that a canceled call gets no answer, and that a reused id is another call.
 //
 // FEATURES: R85
-func TestCancelledCallsGetNoAnswer(t *testing.T) {
+func TestCancelledCall_NoAnswer(t *testing.T) {
 	id := func(v any) jsonrpc.ID {
 		i, err := jsonrpc.MakeID(v)
 		if err != nil {
@@ -104,7 +105,7 @@ func TestCancelledCallsGetNoAnswer(t *testing.T) {
 		&jsonrpc.Request{ID: id(1.0), Method: "a"}, &jsonrpc.Request{ID: id("x"), Method: "b"}, &jsonrpc.Request{ID: id("y"), Method: "c"},
 		cancel(`{"requestId":1}`), cancel(`{"requestId":"x"}`), cancel(`{"requestId":"none"}`), cancel(`{"requestId":{}}`), cancel(`[]`),
 	}}
-	c := &drainingConn{Connection: to, drained: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}
+	c := &drainingConn{Connection: to, drained: make(chan struct{}, 1), openCalls: map[jsonrpc.ID]bool{}}
 	for range 8 {
 		if _, err := c.Read(t.Context()); err != nil {
 			t.Fatal(err)
@@ -120,8 +121,8 @@ func TestCancelledCallsGetNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Write(t.Context(), &jsonrpc.Response{ID: id("x")})
-	if !slices.Equal(to.written, []string{"y", "x"}) || c.waits() {
-		t.Errorf("answered: %q; waits: %v", to.written, c.waits())
+	if !slices.Equal(to.written, []string{"y", "x"}) || c.hasOpenCalls() {
+		t.Errorf("answered: %q; waits: %v", to.written, c.hasOpenCalls())
 	}
 }
 
@@ -129,7 +130,7 @@ func FuzzLines(f *testing.F) {
 	f.Add("{}\nx\n[[]]\n")
 	f.Add(`"\"[` + "\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		passed, answered := filtered(t, in)
+		passed, answered := filterLines(t, in)
 		for line := range strings.Lines(passed + answered) {
 			if !json.Valid([]byte(line)) {
 				t.Fatalf("%q of %q", line, in)
@@ -138,27 +139,27 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// What is said of a wrong message is JSON, whatever stands in it.
-func TestWrongMessagesAreAnsweredInJSON(t *testing.T) {
-	_, answered := filtered(t, `{"jsonrpc":"\u0007\u007f\u2028","id":1,"method":"ping"}`+"\n")
+// TestInvalidMessage_AnswerIsJSON checks that the error for an invalid message is JSON, whatever the message contains.
+func TestInvalidMessage_AnswerIsJSON(t *testing.T) {
+	_, answered := filterLines(t, `{"jsonrpc":"\u0007\u007f\u2028","id":1,"method":"ping"}`+"\n")
 	if !json.Valid([]byte(answered)) || !strings.Contains(answered, "-32600") {
 		t.Errorf("%q", answered)
 	}
 }
 
-// A server on standard input and output that is told to end is through at once, with a call under way and its input still
-// open; the call is answered.
+// TestStdio_EndsWithCallInProgress checks that a server on standard input and output which is asked to end does so at
+// once, with a call in progress and its input still open; the call is answered.
 //
 // FEATURES: R88
 func TestStdio_EndsWithCallInProgress(t *testing.T) {
-	s := offline(t, All)
+	s := newOfflineServer(t, All)
 	begun := make(chan struct{})
 	s.levels[All].AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if method != "tools/call" {
 				return next(ctx, method, req)
 			}
-			return s.calls(All)(func(ctx context.Context, _ string, _ sdk.Request) (sdk.Result, error) {
+			return s.limitCalls(All)(func(ctx context.Context, _ string, _ sdk.Request) (sdk.Result, error) {
 				close(begun)
 				<-ctx.Done()
 				return nil, ctx.Err()
@@ -194,5 +195,5 @@ func TestStdio_EndsWithCallInProgress(t *testing.T) {
 	end()
 	answered(2)
 	go io.Copy(io.Discard, shown)
-	<-over // the test's own limit is what it would hang for
+	<-over // the test's own limit applies if it hangs
 }

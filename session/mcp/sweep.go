@@ -22,9 +22,9 @@ const (
 	// sweeps.
 	maxEndedKept = 50
 	sweepEvery   = 25
-	// keptFor is how long each is kept at least: its caller may be about to read on.
-	keptFor   = 10 * time.Minute
-	sweepTime = 30 * time.Second
+	// minKeepTime is how long each session is kept at least: its caller may be about to read its output.
+	minKeepTime = 10 * time.Minute
+	sweepTime   = 30 * time.Second
 )
 
 // sweeper removes the sessions of lines that ended long ago. The zero value has removed nothing.
@@ -48,18 +48,19 @@ func (w *sweeper) noteLine(ctx context.Context, s *Server) {
 		c := s.client(ctx)
 		list, err := c.List(ctx, oneLineLabel+"=exec")
 		if err != nil {
-			s.o.Log.Warn("look for sessions of lines that ended", "err", err)
+			s.options.Log.Warn("look for sessions of lines that ended", "err", err)
 			return
 		}
 		for _, v := range sessionsToRemove(list, time.Now()) {
 			if err := c.Session(v.ID).Remove(ctx, false); err != nil && !isNotFound(err) {
-				s.o.Log.Warn("remove the session of a line that ended", "session", v.ID, "err", err)
+				s.options.Log.Warn("remove the session of a line that ended", "session", v.ID, "err", err)
 				return
 			}
 		}
 	})
 }
 
+// wait waits for the background sweep.
 func (w *sweeper) wait() { w.running.Wait() }
 
 // sessionsToRemove returns the sessions to remove: all but the newest ended ones, if they ended long enough ago.
@@ -67,5 +68,5 @@ func sessionsToRemove(list []api.Session, now time.Time) []api.Session {
 	ended := slices.DeleteFunc(slices.Clone(list), func(v api.Session) bool { return v.Ended == nil || v.Clients > 0 || v.State == "running" })
 	slices.SortFunc(ended, func(a, b api.Session) int { return b.Ended.Compare(*a.Ended) })
 	ended = ended[min(maxEndedKept, len(ended)):]
-	return slices.DeleteFunc(ended, func(v api.Session) bool { return now.Sub(*v.Ended) < keptFor })
+	return slices.DeleteFunc(ended, func(v api.Session) bool { return now.Sub(*v.Ended) < minKeepTime })
 }

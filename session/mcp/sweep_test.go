@@ -10,10 +10,10 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// The sessions of lines do not pile up: of those that ended a while ago the newest stay.
+// TestSessionsToRemove checks that of the sessions of lines that ended a while ago only the newest stay.
 //
 // FEATURES: R88
-func TestOutdated(t *testing.T) {
+func TestSessionsToRemove(t *testing.T) {
 	now := time.Unix(100_000, 0)
 	var list []api.Session
 	add := func(n int, state string, clients int, ago time.Duration) {
@@ -29,18 +29,18 @@ func TestOutdated(t *testing.T) {
 	add(20, "running", 0, 0)
 	add(maxEndedKept+10, "exited", 0, time.Minute) // too new
 	if got := sessionsToRemove(list, now); len(got) != 0 {
-		t.Errorf("%d of the newest go", len(got))
+		t.Errorf("%d of the newest removed", len(got))
 	}
 	add(7, "exited", 0, time.Hour)
 	add(3, "lost", 0, 2*time.Hour)
-	add(5, "exited", 1, time.Hour) // somebody looks at them
+	add(5, "exited", 1, time.Hour) // attached clients
 	got := sessionsToRemove(list, now)
 	if len(got) != 10 {
-		t.Errorf("%d go, want 10", len(got))
+		t.Errorf("%d removed, want 10", len(got))
 	}
 	for _, v := range got {
-		if v.Clients > 0 || v.State == "running" || now.Sub(*v.Ended) < keptFor {
-			t.Errorf("%+v goes", v)
+		if v.Clients > 0 || v.State == "running" || now.Sub(*v.Ended) < minKeepTime {
+			t.Errorf("removed %+v", v)
 		}
 	}
 }

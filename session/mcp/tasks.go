@@ -56,12 +56,13 @@ type Tasks struct {
 // ErrNoTask reports an id without a task.
 var ErrNoTask = errors.New("task not found")
 
-// Slot takes the task that a tool call became. A call has one if its client declares the extension.
+// Slot receives the task that a tool call became. A call has one if its client declares the extension.
 type Slot struct{ task *Task }
 
-// Become makes the call a task. From now on its id must find it.
+// Become makes the call a task. From now on its id must be valid.
 func (s *Slot) Become(t *Task) { s.task = t }
 
+// slotKey is the context key of a Slot.
 type slotKey struct{}
 
 // SlotOf returns the slot of a call, or nil if it must not become a task.
@@ -115,7 +116,7 @@ func (t Tasks) Mount(server *sdk.Server) error {
 	)
 }
 
-// responsesOf returns the readable responses and ignores others, which answer no question.
+// responsesOf returns the readable responses and ignores others.
 func responsesOf(raw map[string]json.RawMessage) sdk.InputResponseMap {
 	all := sdk.InputResponseMap{}
 	for key, r := range raw {
@@ -127,6 +128,7 @@ func responsesOf(raw map[string]json.RawMessage) sdk.InputResponseMap {
 	return all
 }
 
+// taskError returns the protocol error for a failed request about a task.
 func taskError(id string, err error) error {
 	switch {
 	case err == nil:
@@ -211,7 +213,7 @@ func checkTaskRequest(req sdk.Request, p *taskParams) error {
 
 // Times of tasks.
 const (
-	// taskAfter is how long a call is waited for before it becomes a task: what ends sooner needs none.
+	// taskAfter is how long a call is awaited before it becomes a task: a short one needs none.
 	taskAfter    = 2 * time.Second
 	taskInterval = 5 * time.Second
 )

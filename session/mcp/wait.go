@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
+// waitArgs are the arguments of wait.
 type waitArgs struct {
 	callLimits
 	For   []string `json:"for"`
@@ -26,8 +27,8 @@ type waitArgs struct {
 	Since *uint64  `json:"since"`
 }
 
-// waited answers wait.
-type waited struct {
+// waitResults is the result of wait.
+type waitResults struct {
 	Results []*answer `json:"results"`
 	Message string    `json:"message,omitempty"`
 }
@@ -52,22 +53,22 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		}
 	}
 	if len(targets) == 1 && cond == nil {
-		if state := doingOf(ctx).req.Params.RequestState; state != "" {
+		if state := currentCallOf(ctx).req.Params.RequestState; state != "" {
 			if _, err := s.typeAnswer(ctx, targets[0].session); err != nil {
 				return nil, err
 			}
 		}
 	}
 	told := s.progress(ctx, targets[0].session)
-	s.untilFirst(ctx, targets, cond, &args)
+	s.awaitFirst(ctx, targets, cond, &args)
 	told()
 	for i := range targets {
 		if targets[i].err != nil {
 			return nil, targets[i].err
 		}
 	}
-	out := waited{}
-	if out.Results, err = s.results(ctx, targets, &args); err != nil {
+	out := waitResults{}
+	if out.Results, err = s.targetResults(ctx, targets, &args); err != nil {
 		return nil, err
 	}
 	if len(targets) == 1 {
@@ -91,9 +92,9 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	return reply(strings.Join(texts, "\n\n"), out), nil
 }
 
-// results returns the state of all targets after the wait. If it ended for some, the others get their state alone;
-// their output comes in their turn.
-func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) ([]*answer, error) {
+// targetResults returns the state of all targets after the wait. If it ended for some, the others get their state alone,
+// and their output later.
+func (s *Server) targetResults(ctx context.Context, targets []target, args *waitArgs) ([]*answer, error) {
 	all, budget := []*answer{}, max(200, args.budget()/len(targets))
 	came := slices.ContainsFunc(targets, func(t target) bool { return t.done })
 	for i := range targets {
@@ -102,14 +103,14 @@ func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) 
 			of = noOutput
 		}
 		a, err := s.targetAnswer(ctx, t, t.since, of)
-		if err == nil && of == noOutput && a.State != "running" { // it came to it just now
+		if err == nil && of == noOutput && a.State != "running" { // its state changed just now
 			of = budget
 			a, err = s.targetAnswer(ctx, t, t.since, of)
 		}
 		if err != nil {
 			return nil, err
 		}
-		a.Message = join(join(a.Message, t.matched), t.note)
+		a.Message = joinText(joinText(a.Message, t.matched), t.note)
 		if t.since == nil || a.Cursor > *t.since {
 			s.showScreen(ctx, a, of)
 		}
@@ -118,7 +119,7 @@ func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) 
 	return all, nil
 }
 
-// target is a job or a session that is waited for.
+// target is a job or a session of a wait.
 type target struct {
 	job     string // empty for the session itself
 	session string
@@ -127,7 +128,7 @@ type target struct {
 	err     error  // why the wait is impossible
 	note    string // about its arguments
 	since   *uint64
-	end     uint64 // of the output when the wait began
+	end     uint64 // of the output when the wait started
 }
 
 // startFrom sets t.since and t.end. A cursor beyond the end, as after a restart of the session, means the end.
@@ -145,20 +146,21 @@ func (s *Server) startFrom(ctx context.Context, t *target, since *uint64) error 
 	}
 	t.end = v.Output.End
 	if t.since = since; since != nil && *since > t.end {
-		t.since, t.note = &t.end, beyondEnd(*since, t.end)
+		t.since, t.note = &t.end, beyondEndText(*since, t.end)
 	}
 	return nil
 }
 
-func beyondEnd(since, end uint64) string {
+// beyondEndText is the note about a cursor beyond the end.
+func beyondEndText(since, end uint64) string {
 	return fmt.Sprintf("since %d lies beyond the end of the output, %d; nothing new", since, end)
 }
 
 // jobPrefix marks a reference as a job: session names contain no colon.
 const jobPrefix = "job:"
 
-// find finds what a name means: a session by its name or id, a job by its id, either by a beginning. What is a session's
-// name and a job's id is refused: one may not be ended for the other.
+// find finds the target of a name: a session by its name or id, a job by its id, either by a prefix. It rejects a text
+// that is one session's name and another job's id: one must not be ended instead of the other.
 func (s *Server) find(ctx context.Context, ref string) (target, error) {
 	if id, is := strings.CutPrefix(ref, jobPrefix); is {
 		j, err := s.client(ctx).Job(ctx, id, 1)
@@ -195,40 +197,40 @@ func (s *Server) findExactly(ctx context.Context, ref string) (target, error) {
 	switch {
 	case err != nil:
 		return t, err
-	case t.job != "" && !names(ref, "", strings.TrimPrefix(t.job, jobPrefix)):
+	case t.job != "" && !isNamedBy(ref, "", strings.TrimPrefix(t.job, jobPrefix)):
 		return target{}, api.Errorf(api.CodeNotFound, noTarget+"; the nearest is the job %s", quoteName(ref), quoteName(t.job))
 	case t.job == "":
-		_, err = s.exactly(ctx, ref)
+		_, err = s.sessionExactly(ctx, ref)
 	}
 	return t, err
 }
 
-// exactly returns the session with that name or id, without accepting a name prefix.
-func (s *Server) exactly(ctx context.Context, ref string) (api.Session, error) {
+// sessionExactly returns the session with that name or id, without accepting a name prefix.
+func (s *Server) sessionExactly(ctx context.Context, ref string) (api.Session, error) {
 	v, err := s.client(ctx).Session(ref).Info(ctx)
-	if err == nil && !names(ref, v.Name, v.ID) {
+	if err == nil && !isNamedBy(ref, v.Name, v.ID) {
 		err = api.Errorf(api.CodeNotFound, "session %s not found; the nearest is %s", quoteName(ref), quoteName(v.Name))
 	}
 	return v, err
 }
 
-// leastID is the minimum id prefix length for destructive calls.
-const leastID = 8
+// minIDPrefix is the minimum id prefix length for destructive calls.
+const minIDPrefix = 8
 
-// names reports whether a reference is a name, an id or a sufficiently long id prefix.
-func names(ref, name, id string) bool {
+// isNamedBy reports whether a reference is a name, an id or a sufficiently long id prefix.
+func isNamedBy(ref, name, id string) bool {
 	ref = strings.TrimPrefix(ref, jobPrefix)
-	return ref == name || ref == id || len(ref) >= leastID && strings.HasPrefix(id, ref)
+	return ref == name || ref == id || len(ref) >= minIDPrefix && strings.HasPrefix(id, ref)
 }
 
-// untilFirst waits until the first target has what is waited for, or all of them, or the time is over.
-func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Condition, args *waitArgs) {
+// awaitFirst waits until the first target, or all of them, match, or the time is over.
+func (s *Server) awaitFirst(ctx context.Context, targets []target, cond *api.Condition, args *waitArgs) {
 	ctx, cancel := context.WithTimeout(ctx, args.yield(ctx))
 	defer cancel()
 	var all sync.WaitGroup
 	for i := range targets {
 		all.Go(func() {
-			done := s.until(ctx, &targets[i], cond, args)
+			done := s.awaitCondition(ctx, &targets[i], cond, args)
 			targets[i].done = done
 			if done && !args.All {
 				cancel()
@@ -238,20 +240,20 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 	all.Wait()
 }
 
-// until waits for one target and reports whether its condition was met. It keeps only errors of the condition: the
-// answer shows a missing target.
-func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
+// awaitCondition waits for one target and reports whether its condition matched. It keeps only errors of the condition:
+// the answer shows a missing target.
+func (s *Server) awaitCondition(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
 	if t.job != "" && cond == nil {
-		told := s.reported.of(t.job)
+		told := s.reported.lastReported(t.job)
 		j, err := s.client(ctx).PollJob(ctx, t.job, args.yield(ctx)+time.Second, told) // ctx ends first
-		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs] || j.Approval != told)
+		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && answerableKinds[j.Result.Needs] || j.Approval != told)
 	}
 	w := api.Wait{TimeoutMS: max(1, args.yield(ctx).Milliseconds()), Since: t.since}
 	if cond != nil {
 		w.Conds = []api.Condition{*cond}
 	} else {
 		w.Conds = []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}
-		if v, err := s.client(ctx).Session(t.session).Info(ctx); err == nil && v.AgentIs != nil { // its line always waits for keys
+		if v, err := s.client(ctx).Session(t.session).Info(ctx); err == nil && v.AgentState != nil { // an agent's line always waits for keys
 			w.Conds = []api.Condition{{Kind: "agent"}, {Kind: "exit"}}
 		}
 	}
@@ -262,7 +264,7 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 			t.err = err
 		}
 		if cond != nil && ctx.Err() != nil {
-			t.matched = notYet
+			t.matched = notYetText
 		}
 		return ctx.Err() == nil
 	}
@@ -279,13 +281,14 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 		case r.Outcome == "ended":
 			t.matched = "it ended, and until never held"
 		default:
-			t.matched = notYet
+			t.matched = notYetText
 		}
 	}
 	return r.Outcome != "timeout"
 }
 
-const notYet = "until does not hold yet"
+// notYetText is the message for an unmet condition.
+const notYetText = "until does not hold yet"
 
 // targetAnswer returns the current state of a target.
 func (s *Server) targetAnswer(ctx context.Context, t *target, since *uint64, budget int) (*answer, error) {
@@ -295,7 +298,7 @@ func (s *Server) targetAnswer(ctx context.Context, t *target, since *uint64, bud
 	return s.sessionAnswer(ctx, t.session, since, 0, budget, foldMore)
 }
 
-// condition reads a condition of wait; none is nil.
+// condition parses the condition of a wait; "" is nil.
 func condition(text string) (*api.Condition, error) {
 	if text == "" {
 		return nil, nil
@@ -313,13 +316,13 @@ func condition(text string) (*api.Condition, error) {
 			return nil, fmt.Errorf("until %s is no time", quoteName(text))
 		}
 		c.QuietMS = d.Milliseconds()
-	case "port": // any is no number
+	case "port": // without a number: any port
 		port, ok := api.ParsePort(value)
 		if c.Port = port; !ok {
 			return nil, fmt.Errorf("until %s is no port", quoteName(text))
 		}
 		return c, nil
-	case "agent": // in this state; none: whenever it waits for its person
+	case "agent": // without a state: whenever it waits for its user
 		c.Text = value
 		return c, nil
 	case "exit", "prompt", "command", "input", "bell":
@@ -342,7 +345,7 @@ const (
 	foldMore         // also longer output of running lines
 )
 
-// noOutput is a budget of nothing: how something is, and not what it printed.
+// noOutput is a budget without output: only the state is returned.
 const noOutput = -1
 
 // sessionAnswer returns the state of a session: of its shell's command (0: the newest) or its program, with output
@@ -353,9 +356,9 @@ func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, c
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{Session: v.Name, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal, took: time.Duration(v.Duration) * time.Millisecond}
+	a := &answer{Session: v.Name, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal, duration: time.Duration(v.Duration) * time.Millisecond}
 	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true, Fold: fold != foldNone}
-	a.Cursor, a.id, a.alt = v.Output.End, v.ID, v.Alt
+	a.Cursor, a.id, a.fullScreen = v.Output.End, v.ID, v.Alt
 	if v.State == "running" {
 		s.shellAnswer(ctx, c, a, &v, command, &q)
 	} else if v.Signal != "" {
@@ -369,37 +372,37 @@ func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, c
 		q.From, q.To = *since, 0
 	}
 	if fold == foldMore && a.State == "running" && a.Needs == "" {
-		q.FoldAbove = api.Meanwhile
+		q.FoldAbove = api.MaxSimilarRunningBytes
 	}
 	if since == nil && q.From >= q.To {
 		return a, nil
 	}
-	return a, s.reread(ctx, a, q)
+	return a, s.replaceOutput(ctx, a, q)
 }
 
-// shellAnswer puts in what a running session does.
+// shellAnswer adds the state of a running session's shell.
 func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, v *api.Session, command int, q *client.TextQuery) {
 	if v.Shell != nil && v.Shell.Quality != "none" {
 		if done, err := c.Command(ctx, command); err == nil {
-			a.Command, a.took = done.N, time.Duration(done.Duration)*time.Millisecond
+			a.Command, a.duration = done.N, time.Duration(done.Duration)*time.Millisecond
 			q.From, q.To = done.Output.Start, done.Output.End
 			if done.State != "running" {
 				a.State, a.ExitCode, a.Signal = "exited", done.ExitCode, done.Signal
 				if v.Shell.Quality == "full" { // other shells do not report the start of a command
-					a.until = done.Output.End
+					a.commandEnd = done.Output.End
 				}
 			}
 		} else {
-			a.took = 0
+			a.duration = 0
 		}
 		if v.Shell.Phase == "prompt" {
 			a.Message, a.Cwd, a.atPrompt = "the shell is at its prompt", v.Cwd, true
 		}
 	}
-	if g := v.AgentIs; g != nil {
-		a.Message = join(a.Message, g.Agent+" is "+g.State+": "+g.Reason)
+	if g := v.AgentState; g != nil {
+		a.Message = joinText(a.Message, g.Agent+" is "+g.State+": "+g.Reason)
 	}
-	if w := s.keepsWaiting(ctx, v.Approvals); w != nil {
+	if w := s.blockingApproval(ctx, v.Approvals); w != nil {
 		a.State, a.Approval, a.ExitCode = "needs_approval", w.ID, nil
 		a.Why = whyOf(&w.Judgement)
 		a.Message = approvalMessage(a.Approval, &w.Judgement)
@@ -410,17 +413,17 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 		a.setNeeds(v.Needs.Kind)
 		a.ExitCode = nil
 		if a.State == "needs_input" || a.Needs == "screen" {
-			a.Next = answering(a)
+			a.Next = answerCall(a)
 		}
 		if a.Needs == "password" {
-			a.Message = join(a.Message, attachHint(a.Session))
+			a.Message = joinText(a.Message, attachHint(a.Session))
 		}
 	}
 }
 
-// keepsWaiting returns the first approval that blocks the session's program or the caller, or nil. Another agent's
+// blockingApproval returns the first approval that blocks the session's program or the caller, or nil. Another agent's
 // request to end it or to reveal secrets does not.
-func (s *Server) keepsWaiting(ctx context.Context, ids []string) *api.Approval {
+func (s *Server) blockingApproval(ctx context.Context, ids []string) *api.Approval {
 	for _, id := range ids {
 		w, err := s.client(ctx).Approval(ctx, id)
 		if err != nil {

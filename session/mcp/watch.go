@@ -32,23 +32,24 @@ type watcher struct {
 
 // subscription is a resource that clients subscribed to.
 type subscription struct {
-	count   int
-	session string // id; empty for any
-	part    string
-	due     bool // a notice is under way
+	count         int    // number of subscribers
+	session       string // id; empty for any
+	part          string
+	noticePending bool // a notice is scheduled
 
-	tails string // or a subscription of the daemon, whose completions are published
-	stop  context.CancelFunc
+	tailed string             // a daemon subscription whose completions are published; "": none
+	stop   context.CancelFunc // ends tailCompletions
 }
 
+// newWatcher returns a watcher without subscriptions. It calls update with each changed URI.
 func newWatcher(c *client.Client, log *slog.Logger, update func(uri string)) *watcher {
 	return &watcher{c: c, log: log, update: update, uris: map[string]*subscription{}}
 }
 
-// maxSubscriptions bounds what is subscribed to at once.
+// maxSubscriptions bounds the concurrent subscriptions.
 const maxSubscriptions = 10_000
 
-// add takes a subscription.
+// add adds a subscription.
 func (w *watcher) add(uri string, s subscription) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,10 +65,10 @@ func (w *watcher) add(uri string, s subscription) error {
 	}
 	s.count = 1
 	w.uris[uri] = &s
-	if s.tails != "" {
+	if s.tailed != "" {
 		ctx, cancel := context.WithCancel(context.Background())
 		s.stop = cancel
-		w.tailing.Go(func() { w.tail(ctx, uri, s.tails) })
+		w.tailing.Go(func() { w.tailCompletions(ctx, uri, s.tailed) })
 		return nil
 	}
 	if w.cancel == nil {
@@ -78,7 +79,7 @@ func (w *watcher) add(uri string, s subscription) error {
 	return nil
 }
 
-// unsubscribe drops one subscription of a resource. The last one ends its watch.
+// unsubscribe removes one subscription of a resource. The last one ends its watch.
 func (w *watcher) unsubscribe(uri string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +100,7 @@ func (w *watcher) unsubscribe(uri string) {
 	}
 }
 
-// close ends listening, and waits for it.
+// close ends listening, and waits for the goroutines.
 func (w *watcher) close() {
 	w.mu.Lock()
 	w.closed = true
@@ -118,9 +119,10 @@ func (w *watcher) close() {
 	}
 }
 
-// againAfter is the pause before reconnecting to the daemon.
-const againAfter = 200 * time.Millisecond
+// reconnectDelay is the pause before reconnecting to the daemon.
+const reconnectDelay = 200 * time.Millisecond
 
+// listen receives daemon events until ctx ends.
 func (w *watcher) listen(ctx context.Context, done chan struct{}) {
 	defer close(done)
 	first := true
@@ -139,14 +141,14 @@ func (w *watcher) listen(ctx context.Context, done chan struct{}) {
 			w.log.Debug("events ended", "err", err)
 			select {
 			case <-ctx.Done():
-			case <-time.After(againAfter):
+			case <-time.After(reconnectDelay):
 			}
 		}
 	}
 }
 
-// noticeEvery is the shortest interval of notices for one resource.
-const noticeEvery = 200 * time.Millisecond
+// minNoticeInterval is the shortest interval of notices for one resource.
+const minNoticeInterval = 200 * time.Millisecond
 
 // outputKinds maps output events to the part of a session that they change.
 var outputKinds = map[string]string{"data": "output", "binary": "output", "screen": "screen"}
@@ -158,18 +160,18 @@ func (w *watcher) markChanged(session, kind string) {
 	for uri, s := range w.uris {
 		part, printed := outputKinds[kind]
 		switch {
-		case s.tails != "", s.due, session != "" && s.session != "" && s.session != session:
+		case s.tailed != "", s.noticePending, session != "" && s.session != "" && s.session != session:
 			continue
 		case session != "" && printed && s.part != part && s.part != "recording":
 			continue
 		case session != "" && s.session == "" && kind != "command":
 			continue
 		}
-		s.due = true
-		time.AfterFunc(noticeEvery, func() {
+		s.noticePending = true
+		time.AfterFunc(minNoticeInterval, func() {
 			w.mu.Lock()
 			still := w.uris[uri] == s && !w.closed
-			s.due = false
+			s.noticePending = false
 			w.mu.Unlock()
 			if still {
 				w.update(uri)
@@ -184,7 +186,7 @@ func (s *Server) publish(uri string) {
 	defer cancel()
 	for _, server := range s.levels {
 		if err := server.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
-			s.o.Log.Debug("publish a change", "uri", uri, "err", err)
+			s.options.Log.Debug("publish a change", "uri", uri, "err", err)
 		}
 	}
 }
@@ -202,7 +204,7 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest, l Lev
 		if err != nil {
 			return invalidParams("%v", err)
 		}
-		return s.watch.add(uri, subscription{tails: name})
+		return s.watch.add(uri, subscription{tailed: name})
 	}
 	a, err := parseURI(uri)
 	if err != nil {
@@ -218,6 +220,7 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest, l Lev
 	return s.watch.add(uri, subscription{session: v.ID, part: a.part})
 }
 
+// unsubscribe ends notices for a resource.
 func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
 	s.watch.unsubscribe(req.Params.URI)
 	return nil

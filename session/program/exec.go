@@ -36,7 +36,7 @@ func (p *Program) Exec(ctx context.Context, line string) (CommandResult, error) 
 	defer check.Stop()
 	for done := false; !done; {
 		select {
-		case <-run.Done:
+		case <-run.DoneC:
 			done = true
 		case <-check.C:
 			_ = p.session.DropIncomplete(ctx, run) // has no effect on a line that started

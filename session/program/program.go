@@ -287,8 +287,8 @@ func (p *Program) Wait(ctx context.Context) (session.Exit, error) {
 }
 
 // WaitFor waits until any of the conditions holds. Text conditions match output since the last input.
-func (p *Program) WaitFor(ctx context.Context, conds ...session.Cond) (session.Waited, error) {
-	w, err := p.session.Wait(ctx, session.WaitFor{Conds: conds})
+func (p *Program) WaitFor(ctx context.Context, conds ...session.Cond) (session.WaitResult, error) {
+	w, err := p.session.Wait(ctx, session.WaitSpec{Conds: conds})
 	if err == nil && len(w.Fired) == 0 {
 		err = session.ErrStopped
 	}

@@ -353,7 +353,7 @@ func (h *ptyHost) killTree(grace time.Duration) error {
 type treeTarget struct{ host *ptyHost }
 
 // Send implements killladder.Target.
-func (t treeTarget) Send(_ context.Context, s killladder.Step) (killladder.Sent, error) {
+func (t treeTarget) Send(_ context.Context, s killladder.Step) (killladder.SendResult, error) {
 	living := t.host.processes()
 	if len(living) == 0 && t.host.reaped.Load() {
 		return killladder.Ended, nil
@@ -364,7 +364,7 @@ func (t treeTarget) Send(_ context.Context, s killladder.Step) (killladder.Sent,
 			_ = syscall.Kill(pid, syscall.SIGCONT) // a stopped process handles no signals
 		}
 	}
-	return killladder.Heard, nil
+	return killladder.Delivered, nil
 }
 
 // Await implements killladder.Target: the whole tree must end.
@@ -378,7 +378,7 @@ func (t treeTarget) Await(ctx context.Context, s killladder.Step) bool {
 			if len(living) == 0 {
 				return true
 			}
-			if s.Last() { // forked during the walk
+			if s.IsLast() { // forked during the walk
 				for _, pid := range living {
 					_ = syscall.Kill(pid, s.Signal)
 				}

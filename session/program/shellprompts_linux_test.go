@@ -29,16 +29,16 @@ func TestQuestionOfTheShell_WaitsForItsAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.session.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}}); err != nil {
+		if _, err := p.session.Wait(testContext(t), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondInput}}}); err != nil {
 			t.Fatalf("%v\n%s", err, screenText(p))
 		}
 		select {
-		case <-run.Done:
+		case <-run.DoneC:
 			t.Fatalf("the line ended: %+v, %v\n%s", run.Command, run.Err, screenText(p))
 		default:
 		}
 		_, end := p.session.OutputRange()
-		o, err := p.session.Output(p.session.AfterEcho(t.Context(), run.Started, end), make([]byte, 4096))
+		o, err := p.session.Output(p.session.OutputStart(t.Context(), run.StartCommand, end), make([]byte, 4096))
 		if err != nil || kind != "fish" && strings.Contains(string(o.Data), "ask") || !strings.Contains(string(o.Data), "Deploy? ") {
 			t.Errorf("got output so far %q, %v", o.Data, err)
 		}
@@ -47,7 +47,7 @@ func TestQuestionOfTheShell_WaitsForItsAnswer(t *testing.T) {
 		} else {
 			send(t, p, "yes\r")
 		}
-		<-run.Done
+		<-run.DoneC
 		if run.Err != nil || run.Command.Exit == nil || *run.Command.Exit != 3 || !strings.Contains(screenText(p), "said <yes>") {
 			t.Errorf("%+v, %v\n%s", run.Command, run.Err, screenText(p))
 		}

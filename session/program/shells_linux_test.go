@@ -118,7 +118,7 @@ func TestExec_AfterCanceledLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i%2 == 1 { // at its beginning, else while it is being typed
-				<-run.Begun
+				<-run.StartedC
 			}
 			if err := p.session.Drop(t.Context(), run); err != nil {
 				t.Fatal(err)
@@ -180,7 +180,7 @@ func TestExec_NewPrompt_NeedsNoInput(t *testing.T) {
 		asks := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			_, err := p.session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
+			_, err := p.session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondInput}}})
 			asks <- err
 		}()
 		checkLine(t, p, "PS1='Password: '", "", 0)
@@ -196,7 +196,7 @@ func TestExec_NewPrompt_NeedsNoInput(t *testing.T) {
 // FAULT: E10
 func TestExec_NarrowTerminal(t *testing.T) {
 	p := startShell(t, Cmd{Argv: []string{"zsh"}, Cols: 2, Rows: 2})
-	if _, err := p.session.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondPrompt}}}); err != nil {
+	if _, err := p.session.Wait(testContext(t), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondPrompt}}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -213,16 +213,16 @@ func TestExec_ReadBuiltin_IsNoPrompt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.session.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondQuiet, Quiet: 1500 * time.Millisecond}}}); err != nil {
+		if _, err := p.session.Wait(testContext(t), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondQuiet, Quiet: 1500 * time.Millisecond}}}); err != nil {
 			t.Fatal(err)
 		}
 		select {
-		case <-run.Done:
+		case <-run.DoneC:
 			t.Fatalf("the line ended: %+v, %v\n%s", run.Command, run.Err, screenText(p))
 		default:
 		}
 		send(t, p, "it\r")
-		<-run.Done
+		<-run.DoneC
 		if run.Err != nil || run.Command.Exit == nil || *run.Command.Exit != 0 {
 			t.Errorf("%+v, %v", run.Command, run.Err)
 		}
@@ -249,7 +249,7 @@ func TestExec_NestedShell(t *testing.T) {
 				t.Errorf("%s: %v", other, err)
 			}
 			send(t, p, "exit\r")
-			if _, err := p.session.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondPrompt}}}); err != nil {
+			if _, err := p.session.Wait(testContext(t), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondPrompt}}}); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, func() bool { return p.session.Status().Shell.Program == "" })
@@ -289,7 +289,7 @@ func TestNestedShell_StartedByUser(t *testing.T) {
 	p := startShell(t, Cmd{Argv: []string{"bash", "--norc"}})
 	checkLine(t, p, "echo one", "one\n", 0)
 	send(t, p, "bash --norc\r")
-	if _, err := p.session.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}}); err != nil {
+	if _, err := p.session.Wait(testContext(t), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondInput}}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { return p.session.Status().Shell.Program == "bash" })

@@ -13,7 +13,7 @@ import (
 
 // Send types text literally; Enter is \r.
 func (p *Program) Send(text string) error {
-	return p.typeInput(context.Background(), session.Typing{Encode: func(dst []byte, _ session.View) []byte { return append(dst, text...) }}, false)
+	return p.typeInput(context.Background(), session.TypeRequest{Encode: func(dst []byte, _ session.View) []byte { return append(dst, text...) }}, false)
 }
 
 // Keys types keys by name: "<Enter>", "<C-c>", "<Up>", "abc<Tab>".
@@ -22,7 +22,7 @@ func (p *Program) Keys(names string) error {
 	if err != nil {
 		return err
 	}
-	return p.typeInput(context.Background(), session.Typing{Encode: func(dst []byte, v session.View) []byte {
+	return p.typeInput(context.Background(), session.TypeRequest{Encode: func(dst []byte, v session.View) []byte {
 		for _, k := range keys {
 			dst = input.AppendKey(dst, k, &v.Modes)
 		}
@@ -32,14 +32,14 @@ func (p *Program) Keys(names string) error {
 
 // Paste types text as a terminal pastes it: bracketed if the program enabled that.
 func (p *Program) Paste(text string) error {
-	return p.typeInput(context.Background(), session.Typing{Paste: true, Encode: func(dst []byte, v session.View) []byte {
+	return p.typeInput(context.Background(), session.TypeRequest{Paste: true, Encode: func(dst []byte, v session.View) []byte {
 		return input.AppendPaste(dst, []byte(text), &v.Modes)
 	}}, false)
 }
 
 // typeInput types input, and reports it to the expecter when the session's owner types it: after earlier output and
 // before later output.
-func (p *Program) typeInput(ctx context.Context, t session.Typing, secret bool) error {
+func (p *Program) typeInput(ctx context.Context, t session.TypeRequest, secret bool) error {
 	encode := t.Encode
 	t.Encode = func(dst []byte, v session.View) []byte {
 		data := encode(dst, v)
@@ -96,7 +96,7 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 	}
 	// A mainHost has no descriptor to check. Its echo was checked above.
 	isMain := p.host.Control(func(int) error { return nil }) != nil
-	err := p.typeInput(ctx, session.Typing{Secret: true, Force: isMain, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
+	err := p.typeInput(ctx, session.TypeRequest{Secret: true, Force: isMain, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
 	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // the program enabled echo meanwhile
 		return ErrEchoed
 	}

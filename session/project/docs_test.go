@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// The page's file is in order, and its tables are those of the keys.
+// TestDocsPage checks the example and the tables of keys in docs/projects.md.
 //
 // FEATURES: R116
-func TestPage(t *testing.T) {
+func TestDocsPage(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "projects.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 		for _, k := range keys {
 			rows++
 			if want := fmt.Sprintf("| `%s` | %s | %s |\n", k.Name, k.Kind, k.Help); !strings.Contains(page, want) {
-				t.Errorf("the page lacks %s", want)
+				t.Errorf("%s missing on the page", want)
 			}
 		}
 	}

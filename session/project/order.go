@@ -10,9 +10,9 @@ import (
 // finish checks relations between keys and sorts the sessions into their start order.
 func (d *decoder) finish() {
 	if !d.named {
-		name := clean(filepath.Base(d.file.Root))
+		name := cleanName(filepath.Base(d.file.Root))
 		d.file.Name = cmp.Or(name[:min(len(name), maxName)], "project")
-		if d.file.Name == viewersOwn {
+		if d.file.Name == reservedName {
 			d.file.Name = "project"
 		}
 	}
@@ -21,46 +21,47 @@ func (d *decoder) finish() {
 		s := &d.file.Sessions[i]
 		switch {
 		case s.Name == "":
-			d.problem(s.at, "sessions", "it has no name; give it one, as in name = \"web\"")
+			d.reportProblem(s.position, "sessions", "it has no name; give it one, as in name = \"web\"")
 		case seen[s.Name]:
-			d.problem(s.at, "sessions", "the name %q comes twice", s.Name)
+			d.reportProblem(s.position, "sessions", "the name %q comes twice", s.Name)
 		}
 		seen[s.Name] = true
 	}
 	if len(d.file.Sessions) == 0 {
-		d.problem(noPlace, "", "no sessions; add [[sessions]] with name = \"…\" for each")
+		d.reportProblem(noPosition, "", "no sessions; add [[sessions]] with name = \"…\" for each")
 	}
 	for i := range d.file.Sessions {
 		for _, a := range d.file.Sessions[i].After {
 			if !seen[a] {
-				d.problem(d.file.Sessions[i].after, "after", "session %q not found%s", a, suggest(a, d.names()))
+				d.reportProblem(d.file.Sessions[i].afterPosition, "after", "session %q not found%s", a, suggest(a, d.sessionNames()))
 			}
 		}
 	}
 	for i := range d.file.Tabs {
 		t := &d.file.Tabs[i]
 		if len(t.Sessions) == 0 {
-			t.Sessions = d.names()
+			t.Sessions = d.sessionNames()
 		}
 		over := slices.Concat(t.Floating, t.Pinned)
 		for _, s := range slices.Concat(t.Sessions, over) {
 			if !seen[s] {
-				d.problem(t.at, "tabs", "session %q not found%s", s, suggest(s, d.names()))
+				d.reportProblem(t.position, "tabs", "session %q not found%s", s, suggest(s, d.sessionNames()))
 			}
 		}
 		if len(t.Sessions) > 0 && !slices.ContainsFunc(t.Sessions, func(s string) bool { return !slices.Contains(over, s) }) {
-			d.problem(t.at, "tabs", "all of its sessions float; leave one below them")
+			d.reportProblem(t.position, "tabs", "all of its sessions float; leave one below them")
 		}
 		if t.Focus != "" && !slices.Contains(t.Sessions, t.Focus) && !slices.Contains(over, t.Focus) {
-			d.problem(t.at, "tabs", "focus = %q: the tab does not show that", t.Focus)
+			d.reportProblem(t.position, "tabs", "focus = %q: the tab does not show that", t.Focus)
 		}
 	}
 	if len(d.problems) == 0 {
-		d.order()
+		d.sortSessions()
 	}
 }
 
-func (d *decoder) names() []string {
+// sessionNames returns the names of all sessions.
+func (d *decoder) sessionNames() []string {
 	var names []string
 	for i := range d.file.Sessions {
 		names = append(names, d.file.Sessions[i].Name)
@@ -68,8 +69,8 @@ func (d *decoder) names() []string {
 	return names
 }
 
-// order sorts each session after those it depends on, otherwise in file order.
-func (d *decoder) order() {
+// sortSessions sorts each session after those it depends on, otherwise in file order.
+func (d *decoder) sortSessions() {
 	var sorted []Session
 	done := map[string]bool{}
 	left := slices.Clone(d.file.Sessions)
@@ -82,7 +83,7 @@ func (d *decoder) order() {
 			for _, s := range left {
 				circle = append(circle, s.Name)
 			}
-			d.problem(left[0].after, "after", "%s wait for each other; take one out of the circle", strings.Join(circle, ", "))
+			d.reportProblem(left[0].afterPosition, "after", "%s wait for each other; take one out of the circle", strings.Join(circle, ", "))
 			return
 		}
 		sorted, done[left[i].Name] = append(sorted, left[i]), true

@@ -3,7 +3,7 @@
 //
 //	bytes ──▶ tomldoc ──▶ Decode ──▶ File: checked names, order without cycles, directories below the root
 //
-// It starts nothing and knows no daemon. It reports all errors of a file at once, each with line and column.
+// It starts nothing and does not use the daemon. It reports all errors of a file at once, each with line and column.
 // Options.Probe validates probes, whose syntax belongs to the caller.
 package project
 
@@ -27,7 +27,7 @@ import (
 // Name is the file's name in a project's directory.
 const Name = ".longterm.toml"
 
-// Bounds of a file. They keep what a stranger's project has in it from costing time.
+// Bounds of a file. They limit the time that an untrusted project's file can cost.
 const (
 	MaxFile     = 256 << 10 // bytes
 	maxKeys     = 4000
@@ -45,7 +45,7 @@ const (
 	RestartAlways    = "always"
 )
 
-// File is a project's file that is in order.
+// File is a valid project file.
 type File struct {
 	Root     string // directory of the file
 	Hash     string // SHA-256 of its content
@@ -54,21 +54,21 @@ type File struct {
 	Tabs     []Tab
 }
 
-// Session is one that the project wants running.
+// Session is a session of the project.
 type Session struct {
 	Name    string
 	Argv    []string // neither Argv nor Line: the user's shell
 	Line    string   // a command line for the user's shell
 	Cwd     string   // absolute
 	Env     []string // NAME=VALUE
-	After   []string // names of those that have to be ready before
+	After   []string // names of the sessions that must be ready before it
 	Ready   []string // conditions, any of which makes it ready; none: ready once started
 	Timeout time.Duration
 	Restart string
 	Sandbox string
 
-	at    tomldoc.Position
-	after tomldoc.Position
+	position      tomldoc.Position
+	afterPosition tomldoc.Position
 }
 
 // Definition identifies a session's definition: its command and, after the dot, its ready conditions.
@@ -76,23 +76,25 @@ func (s *Session) Definition() string {
 	return digest(s.Argv, s.Line, s.Cwd, s.Env, s.Restart, s.Sandbox) + "." + digest(s.Ready)
 }
 
-// Differs compares that with one that was noted: whether something else is run, and whether something else makes it ready.
-func (s *Session) Differs(noted string) (run, ready bool) {
+// CompareDefinition compares the definition with a recorded one. run reports that something else is run, ready that
+// something else makes it ready.
+func (s *Session) CompareDefinition(noted string) (run, ready bool) {
 	now := s.Definition()
 	i, j := strings.IndexByte(noted, '.'), strings.IndexByte(now, '.')
-	if i < 0 { // of earlier versions, which noted both as one
+	if i < 0 { // recorded by an earlier version, which kept one digest of both
 		differs := noted != digest(s.Argv, s.Line, s.Cwd, s.Env, s.Ready, s.Restart, s.Sandbox)
 		return differs, differs
 	}
 	return noted[:i] != now[:j], noted[i:] != now[j:]
 }
 
+// digest returns a hash of its arguments.
 func digest(parts ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Tab is a screenful of the viewer.
+// Tab is a tab of the viewer.
 type Tab struct {
 	Name     string
 	Arrange  string // one of Arrangements
@@ -101,13 +103,13 @@ type Tab struct {
 	Floating []string // those of Sessions that float over the others
 	Pinned   []string // those that float over all tabs
 
-	at tomldoc.Position
+	position tomldoc.Position
 }
 
-// Arrangements are how a tab's panes may stand.
+// Arrangements are the layouts of a tab's panes.
 var Arrangements = []string{"tiles", "main left", "main above", "columns", "rows", "stacked"}
 
-// Key is a key of the file.
+// Key describes a key of the file.
 type Key struct{ Name, Kind, Help string }
 
 // Keys of the file, of [[sessions]] and of [[tabs]]. docs/projects.md is compared with them by a test.
@@ -134,9 +136,9 @@ var (
 	}
 )
 
-// Options are what Decode asks its caller.
+// Options configure Decode.
 type Options struct {
-	Probe func(condition string) error // nil: any condition can be read
+	Probe func(condition string) error // checks a condition; nil: any is valid
 	Path  string                       // the file's path for errors; empty: Name below root
 }
 
@@ -147,18 +149,18 @@ func Decode(root string, src []byte, o Options) (*File, error) {
 	src = bytes.TrimPrefix(src, []byte(tomldoc.ByteOrderMark)) // editors of other systems add it
 	switch {
 	case len(src) > MaxFile:
-		d.problem(tomldoc.Position{}, "", "the file has more than %d bytes; take out what is not needed", MaxFile)
+		d.reportProblem(tomldoc.Position{}, "", "the file has more than %d bytes; take out what is not needed", MaxFile)
 	case strings.Count(string(src), "=") > maxKeys:
-		d.problem(tomldoc.Position{}, "", "the file has more than %d keys; take out what is not needed", maxKeys)
+		d.reportProblem(tomldoc.Position{}, "", "the file has more than %d keys; take out what is not needed", maxKeys)
 	case !utf8.Valid(src) || strings.Contains(string(src), "\x00"):
-		d.problem(tomldoc.Position{}, "", "this is no text in UTF-8; save the file as one")
+		d.reportProblem(tomldoc.Position{}, "", "this is no text in UTF-8; save the file as one")
 	default:
 		doc, err := tomldoc.Parse(src)
 		if err != nil {
 			d.problems = tomldoc.ProblemsOf(err)
 			break
 		}
-		d.document(doc)
+		d.readDocument(doc)
 		d.finish()
 	}
 	if len(d.problems) == 0 {
@@ -177,10 +179,10 @@ func Decode(root string, src []byte, o Options) (*File, error) {
 	return nil, d.problems
 }
 
-// noPlace is the place of problems without a position.
-var noPlace tomldoc.Position
+// noPosition is the position of problems without a place in the file.
+var noPosition tomldoc.Position
 
-// decoder checks a document and makes a File of it.
+// decoder checks a document and builds a File from it.
 type decoder struct {
 	o        Options
 	file     *File
@@ -188,71 +190,74 @@ type decoder struct {
 	named    bool
 }
 
-func (d *decoder) problem(at tomldoc.Position, key, format string, args ...any) {
+// reportProblem adds a problem with a key.
+func (d *decoder) reportProblem(at tomldoc.Position, key, format string, args ...any) {
 	d.problems = append(d.problems, tomldoc.Problem{Position: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
-// document reads headers first: they give the number of sessions and tabs.
-func (d *decoder) document(doc *tomldoc.Document) {
+// readDocument reads headers first: they give the number of sessions and tabs.
+func (d *decoder) readDocument(doc *tomldoc.Document) {
 	for _, h := range doc.Headers {
 		switch name := strings.Join(h.Path, "."); {
 		case name == "sessions" && h.Many:
-			d.file.Sessions = append(d.file.Sessions, Session{Restart: RestartNever, Timeout: ReadyTimeout, Cwd: d.file.Root, at: h.At})
+			d.file.Sessions = append(d.file.Sessions, Session{Restart: RestartNever, Timeout: ReadyTimeout, Cwd: d.file.Root, position: h.At})
 		case name == "tabs" && h.Many:
-			d.file.Tabs = append(d.file.Tabs, Tab{Arrange: Arrangements[0], at: h.At})
+			d.file.Tabs = append(d.file.Tabs, Tab{Arrange: Arrangements[0], position: h.At})
 		case name == "sessions" || name == "tabs":
-			d.problem(h.At, name, "there may be several of these; write [[%s]]", name)
+			d.reportProblem(h.At, name, "there may be several of these; write [[%s]]", name)
 		default:
-			d.problem(h.At, name, "no such section%s; there are [[sessions]] and [[tabs]]", suggest(name, []string{"sessions", "tabs"}))
+			d.reportProblem(h.At, name, "no such section%s; there are [[sessions]] and [[tabs]]", suggest(name, []string{"sessions", "tabs"}))
 		}
 	}
 	if len(d.file.Sessions) > maxSessions || len(d.file.Tabs) > maxTabs {
-		d.problem(tomldoc.Position{}, "", "there may be %d sessions and %d tabs; take out what is not needed", maxSessions, maxTabs)
+		d.reportProblem(tomldoc.Position{}, "", "there may be %d sessions and %d tabs; take out what is not needed", maxSessions, maxTabs)
 		return
 	}
 	for i := range doc.Items {
-		d.item(&doc.Items[i])
+		d.readItem(&doc.Items[i])
 	}
 }
 
-// item hands a value to what it belongs to.
-func (d *decoder) item(it *tomldoc.Item) {
+// readItem passes a value to the function for its table.
+func (d *decoder) readItem(it *tomldoc.Item) {
 	path := it.Path
 	if len(path) == 1 && path[0] == "name" {
-		d.text(it, "name", &d.file.Name)
+		d.readText(it, "name", &d.file.Name)
 		d.named = true
-		if d.checkName(it, d.file.Name); d.file.Name == viewersOwn {
-			d.problem(it.Value, "name", "%q is what the viewer calls the layout that it keeps by itself; use another", viewersOwn)
+		if d.checkName(it, d.file.Name); d.file.Name == reservedName {
+			d.reportProblem(it.Value, "name", "%q is what the viewer calls the layout that it keeps by itself; use another", reservedName)
 		}
 		return
 	}
 	if len(path) == 3 {
 		n, err := strconv.Atoi(path[1])
 		if err == nil && path[0] == "sessions" && n < len(d.file.Sessions) {
-			d.session(&d.file.Sessions[n], it, path[2])
+			d.readSessionKey(&d.file.Sessions[n], it, path[2])
 			return
 		}
 		if err == nil && path[0] == "tabs" && n < len(d.file.Tabs) {
-			d.tab(&d.file.Tabs[n], it, path[2])
+			d.readTabKey(&d.file.Tabs[n], it, path[2])
 			return
 		}
 	}
 	switch path[0] {
 	case "sessions", "tabs":
-		d.problem(it.At, strings.Join(path, "."), "write [[%s]] and a line for each key", path[0])
+		d.reportProblem(it.At, strings.Join(path, "."), "write [[%s]] and a line for each key", path[0])
 	default:
-		d.unknown(it, strings.Join(path, "."), "the file", append(slices.Clone(TopKeys), Key{Name: "[[sessions]]"}, Key{Name: "[[tabs]]"}))
+		d.reportUnknown(it, strings.Join(path, "."), "the file", append(slices.Clone(TopKeys), Key{Name: "[[sessions]]"}, Key{Name: "[[tabs]]"}))
 	}
 }
 
-func (d *decoder) unknown(it *tomldoc.Item, name, where string, keys []Key) {
+// reportUnknown reports an unknown key, with a suggestion.
+func (d *decoder) reportUnknown(it *tomldoc.Item, name, where string, keys []Key) {
 	var names []string
 	for _, k := range keys {
 		names = append(names, k.Name)
 	}
-	d.problem(it.At, name, "no such key%s; %s has %s", suggest(name, names), where, strings.Join(names, ", "))
+	d.reportProblem(it.At, name, "no such key%s; %s has %s", suggest(name, names), where, strings.Join(names, ", "))
 }
 
+// suggest returns a hint to a similar name, or "".
 func suggest(name string, names []string) string {
 	if near := suggestname.Nearest(name, names); near != "" {
 		return fmt.Sprintf(", %q is the nearest", near)
@@ -260,92 +265,96 @@ func suggest(name string, names []string) string {
 	return ""
 }
 
-func (d *decoder) session(s *Session, it *tomldoc.Item, key string) {
+// readSessionKey reads a key of a session.
+func (d *decoder) readSessionKey(s *Session, it *tomldoc.Item, key string) {
 	switch key {
 	case "name":
-		d.text(it, key, &s.Name)
+		d.readText(it, key, &s.Name)
 		d.checkName(it, s.Name)
 	case "command":
 		if line, ok := it.Data.(string); ok {
 			if s.Line = line; strings.TrimSpace(line) == "" {
-				d.problem(it.Value, key, "it is empty; leave it away to have a shell")
+				d.reportProblem(it.Value, key, "it is empty; leave it away to have a shell")
 			}
 			return
 		}
-		if d.texts(it, key, &s.Argv); it.Data != nil && len(s.Argv) == 0 {
-			d.problem(it.Value, key, "it is empty; leave it away to have a shell")
+		if d.readTexts(it, key, &s.Argv); it.Data != nil && len(s.Argv) == 0 {
+			d.reportProblem(it.Value, key, "it is empty; leave it away to have a shell")
 		}
 	case "cwd":
 		dir := ""
-		if d.text(it, key, &dir); filepath.IsAbs(dir) {
+		if d.readText(it, key, &dir); filepath.IsAbs(dir) {
 			s.Cwd = filepath.Clean(dir)
 		} else {
 			s.Cwd = filepath.Join(d.file.Root, dir)
 		}
 	case "env":
-		d.texts(it, key, &s.Env)
+		d.readTexts(it, key, &s.Env)
 		for _, pair := range s.Env {
 			if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
-				d.problem(it.Value, key, "%q is no NAME=VALUE", pair)
+				d.reportProblem(it.Value, key, "%q is no NAME=VALUE", pair)
 			}
 		}
 	case "after":
-		d.texts(it, key, &s.After)
-		s.after = it.Value
+		d.readTexts(it, key, &s.After)
+		s.afterPosition = it.Value
 	case "ready":
-		d.oneOrMore(it, key, &s.Ready)
+		d.readOneOrMore(it, key, &s.Ready)
 		for _, c := range s.Ready {
 			if d.o.Probe == nil {
 				break
 			}
 			if err := d.o.Probe(c); err != nil {
-				d.problem(it.Value, key, "%v", err)
+				d.reportProblem(it.Value, key, "%v", err)
 			}
 		}
 	case "ready_timeout":
 		text := ""
-		d.text(it, key, &text)
+		d.readText(it, key, &text)
 		t, err := time.ParseDuration(text)
 		if s.Timeout = t; err != nil || t <= 0 || t > maxReady {
-			d.problem(it.Value, key, "%q is no time of at most an hour, as in \"30s\"", text)
+			d.reportProblem(it.Value, key, "%q is no time of at most an hour, as in \"30s\"", text)
 		}
 	case "restart":
-		d.oneOf(it, key, &s.Restart, []string{RestartNever, RestartOnFailure, RestartAlways})
+		d.readOneOf(it, key, &s.Restart, []string{RestartNever, RestartOnFailure, RestartAlways})
 	case "sandbox":
-		d.text(it, key, &s.Sandbox)
+		d.readText(it, key, &s.Sandbox)
 	default:
-		d.unknown(it, key, "[[sessions]]", SessionKeys)
+		d.reportUnknown(it, key, "[[sessions]]", SessionKeys)
 	}
 }
 
-func (d *decoder) tab(t *Tab, it *tomldoc.Item, key string) {
+// readTabKey reads a key of a tab.
+func (d *decoder) readTabKey(t *Tab, it *tomldoc.Item, key string) {
 	switch key {
 	case "name":
-		d.text(it, key, &t.Name)
+		d.readText(it, key, &t.Name)
 	case "sessions":
-		d.texts(it, key, &t.Sessions)
+		d.readTexts(it, key, &t.Sessions)
 	case "arrange":
-		d.oneOf(it, key, &t.Arrange, Arrangements)
+		d.readOneOf(it, key, &t.Arrange, Arrangements)
 	case "focus":
-		d.text(it, key, &t.Focus)
+		d.readText(it, key, &t.Focus)
 	case "floating":
-		d.texts(it, key, &t.Floating)
+		d.readTexts(it, key, &t.Floating)
 	case "pinned":
-		d.texts(it, key, &t.Pinned)
+		d.readTexts(it, key, &t.Pinned)
 	default:
-		d.unknown(it, key, "[[tabs]]", TabKeys)
+		d.reportUnknown(it, key, "[[tabs]]", TabKeys)
 	}
 }
 
-func (d *decoder) text(it *tomldoc.Item, key string, to *string) {
+// readText reads a string.
+func (d *decoder) readText(it *tomldoc.Item, key string, to *string) {
 	s, ok := it.Data.(string)
 	if !ok {
-		d.problem(it.Value, key, "found %s, want a text", tomldoc.TypeName(it.Data))
+		d.reportProblem(it.Value, key, "found %s, want a text", tomldoc.TypeName(it.Data))
 	}
 	*to = s
 }
 
-func (d *decoder) texts(it *tomldoc.Item, key string, to *[]string) {
+// readTexts reads a list of strings.
+func (d *decoder) readTexts(it *tomldoc.Item, key string, to *[]string) {
 	list, ok := it.Data.([]any)
 	for _, v := range list {
 		s, is := v.(string)
@@ -353,38 +362,41 @@ func (d *decoder) texts(it *tomldoc.Item, key string, to *[]string) {
 		*to = append(*to, s)
 	}
 	if !ok {
-		d.problem(it.Value, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
+		d.reportProblem(it.Value, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
 	}
 }
 
-func (d *decoder) oneOrMore(it *tomldoc.Item, key string, to *[]string) {
+// readOneOrMore reads a string or a list of strings.
+func (d *decoder) readOneOrMore(it *tomldoc.Item, key string, to *[]string) {
 	if s, ok := it.Data.(string); ok {
 		*to = []string{s}
 		return
 	}
-	d.texts(it, key, to)
+	d.readTexts(it, key, to)
 }
 
-func (d *decoder) oneOf(it *tomldoc.Item, key string, to *string, choices []string) {
-	if d.text(it, key, to); !slices.Contains(choices, *to) {
-		d.problem(it.Value, key, "unknown value %q (known: %s)", *to, strings.Join(choices, ", "))
+// readOneOf reads a string that must be one of choices.
+func (d *decoder) readOneOf(it *tomldoc.Item, key string, to *string, choices []string) {
+	if d.readText(it, key, to); !slices.Contains(choices, *to) {
+		d.reportProblem(it.Value, key, "unknown value %q (known: %s)", *to, strings.Join(choices, ", "))
 	}
 }
 
-// viewersOwn is no project's name: its layout is kept under it.
-const viewersOwn = "last"
+// reservedName cannot be a project's name: the viewer stores its last layout under it.
+const reservedName = "last"
 
 // maxName leaves room for both parts of a session's name.
 const maxName = 60
 
+// checkName checks the name of a project, session or tab.
 func (d *decoder) checkName(it *tomldoc.Item, name string) {
-	if clean(name) != name || name == "" || len(name) > maxName {
-		d.problem(it.Value, "name", "%q is no name: use letters, digits and _ . -, beginning with a letter or digit, at most %d", name, maxName)
+	if cleanName(name) != name || name == "" || len(name) > maxName {
+		d.reportProblem(it.Value, "name", "%q is no name: use letters, digits and _ . -, beginning with a letter or digit, at most %d", name, maxName)
 	}
 }
 
-// clean returns a name without invalid characters.
-func clean(name string) string {
+// cleanName returns a name without invalid characters.
+func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
 			return r

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-const good = `
+// validFile is a valid project file.
+const validFile = `
 name = "shop"
 
 [[sessions]]
@@ -43,7 +44,7 @@ sessions = ["web"]
 
 // FEATURES: R116, R123
 func TestDecode(t *testing.T) {
-	f, err := Decode("/p/shop", []byte(good), Options{})
+	f, err := Decode("/p/shop", []byte(validFile), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +73,15 @@ func TestDecode(t *testing.T) {
 		t.Errorf("a byte order mark: %+v, %v", marked, err)
 	}
 	if last, err := Decode("/p/last", []byte("[[sessions]]\nname = 'a'\n"), Options{}); err != nil || last.Name != "project" {
-		t.Errorf("a directory called like the viewer's layout: %+v, %v", last, err)
+		t.Errorf("a directory with the reserved name: %+v, %v", last, err)
 	}
 }
 
-// What makes a session ready is told from what it runs, also where an earlier version noted both as one.
+// TestCompareDefinition checks that the command and the ready conditions are compared separately, also with a digest of an
+// earlier version.
 //
 // FEATURES: R116
-func TestDiffers(t *testing.T) {
+func TestCompareDefinition(t *testing.T) {
 	s := Session{Argv: []string{"serve"}, Ready: []string{"text=up"}}
 	probe, command := s, s
 	probe.Ready, command.Argv = []string{"text=on"}, []string{"other"}
@@ -96,13 +98,13 @@ func TestDiffers(t *testing.T) {
 		{&probe, earlier, true, true},
 		{&s, "", true, true},
 	} {
-		if run, ready := c.s.Differs(c.noted); run != c.run || ready != c.ready {
+		if run, ready := c.s.CompareDefinition(c.noted); run != c.run || ready != c.ready {
 			t.Errorf("%d: %v, %v", i, run, ready)
 		}
 	}
 }
 
-func TestDecodeMistakes(t *testing.T) {
+func TestDecode_Errors(t *testing.T) {
 	for src, want := range map[string]string{
 		"":                           "no sessions; add",
 		"[[sessions]]":               ":1:3: sessions: it has no name",
@@ -145,10 +147,10 @@ func TestDecodeMistakes(t *testing.T) {
 	}
 }
 
-// What is wrong is told with the name of the file that was read.
+// TestDecode_ErrorsNameFile checks that errors name the file that was read.
 //
 // FEATURES: R116
-func TestMistakesNameTheFile(t *testing.T) {
+func TestDecode_ErrorsNameFile(t *testing.T) {
 	for path, want := range map[string]string{"": "/p/.longterm.toml:1:8: ", "/q/my.toml": "/q/my.toml:1:8: "} {
 		if _, err := Decode("/p", []byte("name = 1\n"), Options{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", path, err)
@@ -157,7 +159,7 @@ func TestMistakesNameTheFile(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(good))
+	f.Add([]byte(validFile))
 	f.Add([]byte("[[sessions]]\nname = 'a'\nafter = ['a']\n[[tabs]]\nsessions=[]"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		file, err := Decode("/p", src, Options{})

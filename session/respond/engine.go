@@ -120,8 +120,8 @@ func (e *Engine) matchComplete(w *window, m cursorMove) int {
 	read := len(w.text)
 	if !e.skipMatches {
 		read = e.matchWindow(w)
-	} else if e.echoes.Pending() {
-		e.echoes.Mask(w.echoLine(e.cols, e.echo))
+	} else if e.echoes.HasPending() {
+		e.echoes.EchoSpans(w.echoLine(e.cols, e.echo))
 	}
 	if w.isComplete {
 		e.redraws.endLine()
@@ -170,7 +170,7 @@ func (e *Engine) HandleInput(now time.Time, in Input) []Action {
 	}
 	w := e.text.unfinished()
 	if e.echo != EchoOff {
-		e.echoes.Follow(w.text)
+		e.echoes.SplitIfInterrupted(w.text)
 		e.echoes.RecordTyped(in.Data, e.echo.echoSides(), len(w.text), w.number, e.text.end, in.Secret)
 		e.screen.echo.recordTyped(in, e.echo, e.screen.last)
 	}

@@ -133,10 +133,10 @@ func (x *Expecter) dropOldest(n int) {
 
 // findEchoes returns the parts of a window that are echo of input.
 func (x *Expecter) findEchoes(w *window) []echodetect.Span {
-	if !x.echoes.Pending() {
+	if !x.echoes.HasPending() {
 		return nil
 	}
-	return x.echoes.Mask(w.echoLine(x.cols, x.echo))
+	return x.echoes.EchoSpans(w.echoLine(x.cols, x.echo))
 }
 
 // HandleInput processes input, whose echo must not match.
@@ -148,7 +148,7 @@ func (x *Expecter) HandleInput(in Input) {
 		return
 	}
 	w := x.text.unfinished()
-	x.echoes.Follow(w.text)
+	x.echoes.SplitIfInterrupted(w.text)
 	x.echoes.RecordTyped(in.Data, x.echo.echoSides(), len(w.text), w.number, x.text.end, in.Secret)
 }
 

@@ -15,8 +15,8 @@ type matcher struct {
 // stays unread.
 func (e *Engine) matchWindow(w *window) int {
 	var masked []echodetect.Span
-	if e.echoes.Pending() {
-		masked = e.echoes.Mask(w.echoLine(e.cols, e.echo))
+	if e.echoes.HasPending() {
+		masked = e.echoes.EchoSpans(w.echoLine(e.cols, e.echo))
 	}
 	rules := e.set.filter.candidates(w.text[w.unread:])
 	if w.redacted != nil {

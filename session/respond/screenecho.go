@@ -42,7 +42,7 @@ func (e *screenEcho) recordTyped(in Input, state EchoState, last *Screen) {
 		e.places = append(e.places, p)
 	}
 	if over := len(e.places) - maxPlaces; over > 0 {
-		e.finder.Forget(over)
+		e.finder.DropOldest(over)
 		e.places = append(e.places[:0], e.places[over:]...)
 	}
 }
@@ -102,5 +102,5 @@ func (e *screenEcho) locate(t *echodetect.TypedLine, p *echoPlace, after echoPla
 // drop removes the typed line i.
 func (e *screenEcho) drop(i int) {
 	e.places = append(e.places[:i], e.places[i+1:]...)
-	e.finder.Drop(i)
+	e.finder.DropLine(i)
 }

@@ -82,7 +82,7 @@ func (e *Engine) marshalState(keep func(*echodetect.TypedLine) bool) ([]byte, er
 			s.Typed = append(s.Typed, l)
 		}
 	}
-	for _, l := range e.echoes.Again {
+	for _, l := range e.echoes.TypeAhead {
 		if keep(&l) {
 			s.TypedAhead = append(s.TypedAhead, l)
 		}
@@ -151,9 +151,9 @@ func (e *Engine) restore(s *savedState) {
 	copy(e.ruleStates, s.RuleStates)
 	e.redraws = redrawTracker{s.Prompts, s.Row, s.EndedLines}
 	e.screen.answered = s.ScreenMatches
-	e.echoes.Take(s.Typed)
-	e.echoes.Again = s.TypedAhead
-	e.screen.echo.finder.Take(s.ScreenTyped)
+	e.echoes.Restore(s.Typed)
+	e.echoes.TypeAhead = s.TypedAhead
+	e.screen.echo.finder.Restore(s.ScreenTyped)
 	e.screen.echo.places = s.Places
 	if !s.HasOutput {
 		return

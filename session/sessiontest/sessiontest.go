@@ -197,7 +197,7 @@ func (p *Program) Screen() string {
 }
 
 // WaitFor waits until any of the conditions holds.
-func (p *Program) WaitFor(conds ...session.Cond) session.Waited {
+func (p *Program) WaitFor(conds ...session.Cond) session.WaitResult {
 	p.t.Helper()
 	ctx, cancel := p.wait()
 	defer cancel()

@@ -83,7 +83,7 @@ func explain(w io.Writer, v *api.Approval, look listing.Look) {
 	for _, e := range v.Judgement.Explain() {
 		wrapped(listing.Plain, "→ "+e)
 	}
-	wrapped(listing.Faint, v.Judgement.Because())
+	wrapped(listing.Faint, v.Judgement.RuleWithReason())
 	if v.State == "pending" {
 		answers := v.Answers()
 		wrapped(listing.Faint, "allow with `longterm approvals answer "+v.ID+" once`; other answers: "+strings.Join(answers[1:], ", "))
@@ -200,7 +200,7 @@ func Show(w io.Writer, v *api.Approval) {
 	for i, e := range v.Judgement.Explain() {
 		row(map[bool]string{true: "effect"}[i == 0], e)
 	}
-	row("because of", v.Judgement.Because())
+	row("because of", v.Judgement.RuleWithReason())
 	row("instead", v.Judgement.Instead)
 	row("group", v.Group)
 	if len(v.Judgement.Commands) > 0 {

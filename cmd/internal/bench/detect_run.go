@@ -319,8 +319,8 @@ func (r *detectRun) recordDelay(ctx context.Context, begin time.Time) {
 		return
 	}
 	asked := begin.Add(r.takes)
-	if s.LastWrite != nil && s.LastWrite.After(asked) {
-		asked = *s.LastWrite
+	if s.LastOutput != nil && s.LastOutput.After(asked) {
+		asked = *s.LastOutput
 	}
 	r.mu.Lock()
 	r.inputDelays = append(r.inputDelays, max(0, float64(s.Needs.Since.Sub(asked).Microseconds())/1000))

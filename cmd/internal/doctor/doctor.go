@@ -234,8 +234,8 @@ func checkLeftovers(ctx context.Context, d *Doctor) finding {
 		return ok("daemon not running")
 	}
 	for _, s := range list {
-		if len(s.Left) > 0 {
-			return warn("end them with `longterm kill "+s.Name+"`", "%s has ended, with leftover processes: %s", s.Name, strings.Trim(fmt.Sprint(s.Left), "[]"))
+		if len(s.LeftoverPIDs) > 0 {
+			return warn("end them with `longterm kill "+s.Name+"`", "%s has ended, with leftover processes: %s", s.Name, strings.Trim(fmt.Sprint(s.LeftoverPIDs), "[]"))
 		}
 	}
 	return ok("no leftover processes")

@@ -37,7 +37,7 @@ func noticesFinding(all []api.Webhook, now time.Time) finding {
 				text += fmt.Sprintf("; %d dropped", w.LeftOut)
 			}
 			bad = append(bad, text)
-		case w.Told != nil:
+		case w.LastDelivered != nil:
 			told++
 		}
 	}

@@ -19,8 +19,8 @@ func TestNoticesThatFail(t *testing.T) {
 		want  string
 	}{
 		{nil, "ok", "yet"},
-		{[]api.Webhook{{Host: "a.example", Told: &before}}, "ok", "all notifications delivered"},
-		{[]api.Webhook{{Host: "b.example", Told: &before}, {Host: "a.example", Failing: "webhook: a.example answered 503", Since: &before, Waiting: 3, LeftOut: 2}}, "warn", "a.example answered 503, for 1m30s; 3 queued; 2 dropped"},
+		{[]api.Webhook{{Host: "a.example", LastDelivered: &before}}, "ok", "all notifications delivered"},
+		{[]api.Webhook{{Host: "b.example", LastDelivered: &before}, {Host: "a.example", Failing: "webhook: a.example answered 503", Since: &before, Waiting: 3, LeftOut: 2}}, "warn", "a.example answered 503, for 1m30s; 3 queued; 2 dropped"},
 	} {
 		if f := noticesFinding(c.all, now); f.Level != c.level || !strings.Contains(f.Text, c.want) {
 			t.Errorf("%+v: %+v", c.all, f)

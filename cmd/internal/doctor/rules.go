@@ -50,7 +50,7 @@ func projectsWrong(d *Doctor) string {
 		return ""
 	}
 	home, _ := os.UserHomeDir() // else it is not known
-	_, src := rulebook.Open(rulebook.Options{File: d.Dirs.PolicyFile(), Kept: d.Dirs.PolicyKept(), Trust: d.Dirs.PolicyTrust(), Home: home}).For(rulebook.Subject{Cwd: cwd})
+	_, src := rulebook.Open(rulebook.Options{File: d.Dirs.PolicyFile(), LastGoodCopy: d.Dirs.PolicyKept(), Trust: d.Dirs.PolicyTrust(), Home: home}).For(rulebook.Subject{Cwd: cwd})
 	var said []string
 	for i := range src.Files {
 		f := &src.Files[i]

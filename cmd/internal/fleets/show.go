@@ -70,7 +70,7 @@ func WriteHosts(w io.Writer, list []api.FleetHost, look listing.Look) {
 	for i := range list {
 		h := &list[i]
 		name, state := h.Host, h.State
-		if h.Here {
+		if h.IsLocal {
 			name += " *"
 		}
 		switch {
@@ -136,7 +136,7 @@ func WriteSessions(w io.Writer, list []api.FleetSession, look listing.Look) {
 		if s.ExitCode != nil {
 			state = fmt.Sprintf("%s(%d)", state, *s.ExitCode)
 		}
-		if s.Away {
+		if s.Unreachable {
 			state += ", host away"
 		}
 		if s.Approval > 0 {
@@ -157,8 +157,8 @@ func CopyText(c *api.FleetCopy) string {
 	if c.Damaged > 0 {
 		text += "; " + output.CountNoun(c.Damaged, "damaged piece skipped", "damaged pieces skipped")
 	}
-	if c.Left > 0 {
-		text += "; " + output.CountNoun(c.Left, "session omitted", "sessions omitted")
+	if c.LeftOut > 0 {
+		text += "; " + output.CountNoun(c.LeftOut, "session omitted", "sessions omitted")
 	}
 	return text
 }

@@ -20,8 +20,8 @@ func brief(v any) any {
 		return briefResult(v)
 	case api.Batched:
 		out := map[string]any{"results": each(v.Results, briefResult)}
-		if v.Left > 0 {
-			out["left_out"] = v.Left
+		if v.LeftOut > 0 {
+			out["left_out"] = v.LeftOut
 		}
 		return out
 	case api.Job:

@@ -68,7 +68,7 @@ func (a *Answer) Locate(j policy.Judgement, s *rulebook.Sources) {
 	} else if j.Verdict == policy.Ask && !strings.HasPrefix(j.Rule, "hard:") {
 		a.File, a.Line = s.PresetAt()
 	}
-	if soft := s.Soften(j); soft.Verdict != j.Verdict {
+	if soft := s.WaivePresetApprovals(j); soft.Verdict != j.Verdict {
 		a.Person = soft.Verdict.String()
 	}
 	a.Warnings = s.Warnings()

@@ -96,7 +96,7 @@ type pendingRequest struct {
 	descendants map[string]bool
 	covered     bool // commands is set
 	line        *store.HistoryCommand
-	covers      [2]authorize.Cover // what an answer covers; nil means no approval needed
+	covers      [2]authorize.ApprovedCommands // what an answer covers; nil means no approval needed
 }
 
 // ruleSets holds both sets of rules for a caller and directory, current rules first.
@@ -289,7 +289,7 @@ func (s *Rehearser) setCovers(a *pendingRequest) {
 }
 
 // coverOf returns what the answer to an approval request covers, or nil if none is needed.
-func coverOf(cwd string, d *decision) authorize.Cover {
+func coverOf(cwd string, d *decision) authorize.ApprovedCommands {
 	if d.verdict != policy.Ask {
 		return nil
 	}
@@ -340,7 +340,7 @@ func (s *Rehearser) judge(p *store.HistoryCommand) *[2]decision {
 			if i == 1 {
 				s.markUsed(at.sources[1], j)
 			}
-			j = at.sources[i].Soften(j)
+			j = at.sources[i].WaivePresetApprovals(j)
 			if both[i] = (decision{j.Verdict, j.Rule, j.Why, nil}); j.Verdict == policy.Ask {
 				both[i].commands = j.Commands
 			}

@@ -55,7 +55,7 @@ func Choose(s *api.Session, wanted int) (*api.Port, error) {
 	case inside != "":
 		return nil, api.Errorf(api.CodeUnavailable, "port %s of session %s is inside its sandbox: nothing outside can connect to it", inside, s.Name).
 			WithHint("run the server in a session without a sandbox, or with one that shares the network")
-	case s.State != "running" && len(s.Left) == 0:
+	case s.State != "running" && len(s.LeftoverPIDs) == 0:
 		return nil, api.Errorf(api.CodeEnded, "session %s has ended: it has no %s", s.Name, what)
 	}
 	wait := "any"

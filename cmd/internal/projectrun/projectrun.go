@@ -206,7 +206,7 @@ func (r *Runner) describe(s *project.Session, now *api.Session) State {
 	st := State{Name: s.Name, SessionName: r.File.SessionName(s.Name), State: "absent"}
 	if now != nil {
 		st.Session, st.SessionName = now.ID, now.Name
-		st.Changed, _ = s.Differs(now.Labels[labelDefinition])
+		st.Changed, _ = s.CompareDefinition(now.Labels[labelDefinition])
 		st.follow(now)
 	}
 	return st

@@ -35,7 +35,7 @@ const minReadyTimeout = time.Second
 // readyTimeout returns how long to wait for a session. If the ready conditions changed since the start, the running
 // process may never print the new ones, so its age counts against the timeout.
 func readyTimeout(s *project.Session, now *api.Session) time.Duration {
-	if _, ready := s.Differs(now.Labels[labelDefinition]); !ready {
+	if _, ready := s.CompareDefinition(now.Labels[labelDefinition]); !ready {
 		return s.Timeout
 	}
 	return max(s.Timeout-time.Duration(now.Duration)*time.Millisecond, minReadyTimeout)
@@ -43,7 +43,7 @@ func readyTimeout(s *project.Session, now *api.Session) time.Duration {
 
 // needsReplacement reports whether a running session no longer matches the file's definition.
 func (r *Runner) needsReplacement(ctx context.Context, s *project.Session, now *api.Session) bool {
-	run, ready := s.Differs(now.Labels[labelDefinition])
+	run, ready := s.CompareDefinition(now.Labels[labelDefinition])
 	return run || ready && len(s.Ready) > 0 && !r.isReady(ctx, s, now, &State{})
 }
 
@@ -170,7 +170,7 @@ func (r *Runner) awaitRestart(ctx context.Context, was *api.Session, until time.
 // lateText returns the problem text of a session that did not become ready in time.
 func (r *Runner) lateText(s *project.Session, now *api.Session, waited time.Duration) string {
 	text := fmt.Sprintf("not ready after %s: %s; see `longterm screen %s`", waited.Round(time.Millisecond), strings.Join(s.Ready, " or "), now.Name)
-	if run, ready := s.Differs(now.Labels[labelDefinition]); run || ready {
+	if run, ready := s.CompareDefinition(now.Labels[labelDefinition]); run || ready {
 		text += "; it was started from an older definition: `longterm up --replace` restarts it"
 	}
 	return text

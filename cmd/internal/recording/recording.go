@@ -36,8 +36,8 @@ func (r *sessionRecording) Span() (start, end time.Time) {
 	switch {
 	case r.info.Ended != nil:
 		end = *r.info.Ended
-	case r.info.LastWrite != nil:
-		end = *r.info.LastWrite
+	case r.info.LastOutput != nil:
+		end = *r.info.LastOutput
 	}
 	return start, end
 }

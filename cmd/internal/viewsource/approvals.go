@@ -123,7 +123,7 @@ func viewApproval(a *api.Approval) model.Approval {
 	v := model.Approval{
 		ID: a.ID, Requester: describeActor(&a.Actor), Session: a.Session, Name: a.Name, What: a.Line, Cwd: a.Cwd,
 		Started: shellJoin(a.Parent), Instead: a.Judgement.Instead, Risk: a.Risk, Group: cmp.Or(a.Group, a.ID),
-		Covers: a.Prefixes, Rule: a.Rule, NoRule: a.NoRule, Count: a.Count, Asked: a.Asked, Effects: a.Judgement.Explain(), Why: a.Judgement.Because(),
+		Covers: a.Prefixes, Rule: a.Rule, NoRule: a.NoRule, Count: a.Count, Asked: a.Asked, Effects: a.Judgement.Explain(), Why: a.Judgement.RuleWithReason(),
 	}
 	if v.What == "" {
 		v.What = cmp.Or(shellJoin(a.Argv), a.Path)

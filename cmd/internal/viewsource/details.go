@@ -159,7 +159,7 @@ func (d *detailer) waiting(s *api.Session) {
 		}
 		d.add("waits for", n.Kind+": "+n.Reason, note, tone, model.Lead{Answer: tone == model.ToneWants, Copy: n.Reason})
 	}
-	if a := s.AgentIs; a != nil {
+	if a := s.AgentState; a != nil {
 		tone := model.TonePlain
 		if strings.HasPrefix(a.State, "needs_") {
 			tone = model.ToneWants
@@ -327,7 +327,7 @@ func (d *detailer) clients(s *api.Session, list []api.Attached) {
 			note = "view-only"
 		}
 		lead := model.Lead{Client: c.N, Types: c.May == "look"}
-		if c.Own { // that is its own choice, or its token's
+		if c.OwnChoice { // that is its own choice, or its token's
 			lead = model.Lead{Copy: output.OwnerText(c)}
 		}
 		d.add("clients", c.Kind+" "+output.OwnerText(c), note, model.TonePlain, lead)

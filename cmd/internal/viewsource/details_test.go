@@ -47,7 +47,7 @@ func TestDetails(t *testing.T) {
 		clients: []api.Attached{
 			{N: 1, Kind: "terminal", Terminal: "pts/3", May: "type", Typed: &now},
 			{N: 4, Kind: "viewer", By: identity.Actor{PID: 9}, May: "look"},
-			{N: 5, Kind: "page", By: identity.Actor{Token: "ann"}, May: "look", Own: true},
+			{N: 5, Kind: "page", By: identity.Actor{Token: "ann"}, May: "look", OwnChoice: true},
 		},
 		approvals: []api.Approval{{ID: "A1", State: "pending", Session: "id-of-it", Line: "git push", Asked: now}},
 	}

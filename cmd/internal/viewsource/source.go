@@ -245,7 +245,7 @@ func viewSession(s *api.Session) model.Session {
 			vs.Needs = "prompt"
 		}
 	}
-	if a := s.AgentIs; a != nil && a.State != "unknown" { // it knows better than the kernel
+	if a := s.AgentState; a != nil && a.State != "unknown" { // it knows better than the kernel
 		vs.Agent = output.AgentText(a)
 		vs.Needs = map[string]string{"needs_input": "an answer", "needs_approval": "permission"}[a.State]
 	}

@@ -194,7 +194,7 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 			return exit.Refusal(runErr)
 		}
 		if runErr != nil { // what was run has been run
-			status, out.Left = exit.Refusal(runErr), len(b.Lines)-i
+			status, out.LeftOut = exit.Refusal(runErr), len(b.Lines)-i
 			break
 		}
 		out.Results = append(out.Results, r)
@@ -208,7 +208,7 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 			c.PrintRefused(&r)
 			c.NoteNoStatus(&r)
 		}
-		out.Left = len(b.Lines) - i - 1
+		out.LeftOut = len(b.Lines) - i - 1
 		if status = Status(&r, c.SessionRef, flags.Timeout, flags.Idle); interrupted {
 			status = c.interruption(&r)
 		}
@@ -219,8 +219,8 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 	if c.JSON {
 		err = c.Print(out, nil)
 	}
-	if out.Left > 0 {
-		fmt.Fprintf(c.Stderr, "longterm: %s not run\n", output.CountNoun(out.Left, "line", "lines"))
+	if out.LeftOut > 0 {
+		fmt.Fprintf(c.Stderr, "longterm: %s not run\n", output.CountNoun(out.LeftOut, "line", "lines"))
 	}
 	return errors.Join(err, status)
 }

@@ -262,9 +262,9 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if info, err := r.s.Info(after); err == nil && !output.IsUnfinished(r.res.State) {
 		r.ended = &info
 	}
-	left := r.ended != nil && len(r.ended.Left) > 0
+	left := r.ended != nil && len(r.ended.LeftoverPIDs) > 0
 	if left && r.t != nil { // a user's terminal
-		fmt.Fprintf(r.caller.Stderr, "longterm: %d leftover processes still running; end them with `longterm kill %s`\n", len(r.ended.Left), r.ended.Name)
+		fmt.Fprintf(r.caller.Stderr, "longterm: %d leftover processes still running; end them with `longterm kill %s`\n", len(r.ended.LeftoverPIDs), r.ended.Name)
 	}
 	temporary := r.ended != nil && r.ended.Temporary                 // else the daemon keeps it for a day
 	if !r.sessionRemoved && temporary && !left && !r.isTruncated() { // else the daemon removes it after a while

@@ -526,7 +526,7 @@ func (g *Gateway) evaluateWith(a *Request, name string, more []policy.Rule) (pol
 	if err != nil {
 		return policy.Judgement{}, false
 	}
-	j := src.Soften(a.judgedBy(e))
+	j := src.WaivePresetApprovals(a.judgedBy(e))
 	if a.isUnlisted() && j.Verdict != policy.Deny { // rules cannot override a sandbox profile
 		j = a.difference()
 	}

@@ -117,14 +117,16 @@ var sharedDirs = []string{"/usr/local", "/usr/lib", "/opt/homebrew", "/opt/local
 // within reports whether path is dir or below it.
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// Cover lists the commands that the user saw when approving a line, a command or an execution.
-type Cover []shownCommand
+// ApprovedCommands lists the commands that the user saw when approving a line, a command or an execution.
+type ApprovedCommands []shownCommand
 
 // TransitiveAllowOf returns what an answer about a judgement would cover.
-func TransitiveAllowOf(cwd string, j *policy.Judgement) Cover { return shownTo(&Request{Cwd: cwd}, j) }
+func TransitiveAllowOf(cwd string, j *policy.Judgement) ApprovedCommands {
+	return shownTo(&Request{Cwd: cwd}, j)
+}
 
 // Covers reports whether the approved commands cover the commands of an execution.
-func (c Cover) Covers(commands []policy.Command, home string) bool {
+func (c ApprovedCommands) Covers(commands []policy.Command, home string) bool {
 	return len(commands) > 0 && len(commands) < policy.MaxCommands && allowsAll(c, commands, home)
 }
 

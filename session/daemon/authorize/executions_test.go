@@ -79,9 +79,9 @@ func TestRejectedExecution(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	b.ID, b.Actor.PID = "e3", 8
-	waiting(t, g, b).giveUp()
+	waiting(t, g, b).withdraw()
 	b.ID, b.Actor.PID, b.Argv = "e4", 7, []string{"touch", "g"}
-	waiting(t, g, b).giveUp()
+	waiting(t, g, b).withdraw()
 }
 
 // longterm is recognised by its file: an agent that runs it under another name needs approval too.
@@ -145,7 +145,7 @@ func TestExecutionsOfAnExecution(t *testing.T) {
 				t.Errorf("%s of %s: asked %v, %+v, %v", row.argv, row.descent, q != nil, answer, err)
 			}
 			if q != nil {
-				q.giveUp()
+				q.withdraw()
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func TestHelpersOfAnInstallation(t *testing.T) {
 				t.Errorf("%s of %s: asked %v, %v", row.path, row.descent, q != nil, err)
 			}
 			if q != nil {
-				q.giveUp()
+				q.withdraw()
 			}
 		}
 	}
@@ -423,7 +423,7 @@ func TestProfilesAskWhateverRulesAllow(t *testing.T) {
 				t.Errorf("%s: the rule %q: %v", preset, rule, err)
 			}
 		}
-		p.giveUp()
+		p.withdraw()
 	}
 }
 
@@ -451,7 +451,7 @@ func TestLinesLiftNothingOfAProfile(t *testing.T) {
 			if v := p.Approval(); v.Judgement.Rule != ruleSandbox {
 				t.Errorf("%s, %v: it is asked about for %q", answer, argv, v.Judgement.Rule)
 			}
-			p.giveUp()
+			p.withdraw()
 		}
 	}
 }

@@ -154,7 +154,7 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 			b.ID = "job-2"
 			disk.failing("", 0)
 			if c.answer != "always" { // a rule that was written stays in its file
-				waiting(t, g, b).giveUp()
+				waiting(t, g, b).withdraw()
 			}
 			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
 				t.Fatalf("the disk has room again: %v", err)
@@ -198,7 +198,7 @@ func TestNoOnAFullDisk(t *testing.T) {
 			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered {
 				t.Errorf("answered once more: %v", err)
 			}
-			time.Sleep(2 * retryqueue.Every)
+			time.Sleep(2 * retryqueue.RetryInterval)
 			if row, err := disk.Store.Approval(t.Context(), p.e.n); err != nil || row.State != store.ApprovalPending {
 				t.Errorf("without room: %+v, %v", row, err)
 			}
@@ -206,7 +206,7 @@ func TestNoOnAFullDisk(t *testing.T) {
 			if leaves {
 				g.Leave()
 			} else {
-				time.Sleep(retryqueue.Every)
+				time.Sleep(retryqueue.RetryInterval)
 				synctest.Wait()
 			}
 			if row, err := disk.Store.Approval(t.Context(), p.e.n); err != nil || row.State != store.ApprovalAnswered {
@@ -306,7 +306,7 @@ func TestAsManyAsCanWait(t *testing.T) {
 	if p, err := ask(7, "touch f7"); err != nil || p == nil || p.Approval().Count != 2 {
 		t.Errorf("one of them again: %v", err)
 	}
-	first.giveUp()
+	first.withdraw()
 	if p, err := ask(maxPending+2, "touch another"); err != nil || p == nil {
 		t.Errorf("there is room again: %v", err)
 	}

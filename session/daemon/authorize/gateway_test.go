@@ -168,7 +168,7 @@ func TestQuestionsOfAllRules(t *testing.T) {
 				t.Errorf("%s: %v is shown as %s", text, c.Argv, c.Verdict)
 			}
 		}
-		p.giveUp()
+		p.withdraw()
 	}
 }
 
@@ -317,9 +317,9 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%+v %v %v", answer, p, err)
 	}
 	b.ID, b.Line = "job-5", "touch g; mkdir h"
-	waiting(t, g, b).giveUp()
+	waiting(t, g, b).withdraw()
 	b.ID, b.Line, b.Session = "job-6", "touch g", "other"
-	waiting(t, g, b).giveUp()
+	waiting(t, g, b).withdraw()
 	list := g.Grants()
 	if len(list) != 1 || list[0].Prefix != "touch" || list[0].Approval != "A3" {
 		t.Fatalf("%+v", list)
@@ -596,7 +596,7 @@ func TestAskingsHaveTheirOwnMinute(t *testing.T) {
 		asks := func(id string) {
 			a := line(id, "touch f", agent)
 			a.Policy = "readonly"
-			waiting(t, g, a).Later()
+			waiting(t, g, a).Release()
 		}
 		left := func() int {
 			synctest.Wait()

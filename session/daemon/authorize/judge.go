@@ -264,7 +264,7 @@ func (g *Gateway) judgeText(a *Request) policy.Judgement {
 			return j
 		}
 	}
-	return src.Soften(a.judgedBy(engine))
+	return src.WaivePresetApprovals(a.judgedBy(engine))
 }
 
 // hardEngine is the engine with only the preset "hard".

@@ -115,11 +115,11 @@ func (p *Pending) Approval() api.Approval {
 }
 
 // Wait waits for the answer. If ctx ends before, the request is withdrawn, unless the daemon is stopping.
-func (p *Pending) Wait(ctx context.Context) (Answer, error) { return p.wait(ctx, p.giveUp) }
+func (p *Pending) Wait(ctx context.Context) (Answer, error) { return p.wait(ctx, p.withdraw) }
 
 // WaitForNow waits like Wait, for callers that may retry, such as a remote client. If ctx ends, the approval stays open
 // for the grace.
-func (p *Pending) WaitForNow(ctx context.Context) (Answer, error) { return p.wait(ctx, p.Later) }
+func (p *Pending) WaitForNow(ctx context.Context) (Answer, error) { return p.wait(ctx, p.Release) }
 
 func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 	answer := Answer{Verdict: policy.Ask, Judgement: p.j, Approval: idOf(p.e.n)}
@@ -161,8 +161,8 @@ func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 	return answer, err
 }
 
-// Later releases the request without ending it: the caller may repeat it with the same id within the grace.
-func (p *Pending) Later() {
+// Release releases the request without ending it: the caller may repeat it with the same id within the grace.
+func (p *Pending) Release() {
 	p.g.mu.Lock()
 	left := p.g.queue.release(p.id)
 	delete(p.g.former, p.id)
@@ -172,8 +172,8 @@ func (p *Pending) Later() {
 	}
 }
 
-// giveUp withdraws a request whose caller no longer waits.
-func (p *Pending) giveUp() {
+// withdraw withdraws a request whose caller no longer waits.
+func (p *Pending) withdraw() {
 	p.g.mu.Lock()
 	leaving := p.g.leaving
 	left := p.g.queue.release(p.id)

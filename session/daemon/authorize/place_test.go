@@ -71,7 +71,7 @@ func TestGrant_HoldsWhereItWasGiven(t *testing.T) {
 				t.Errorf("%s in %s, allowed in %s: asked %v, %v", row.line, b.Cwd, a.Cwd, p != nil, err)
 			}
 			if p != nil {
-				p.giveUp()
+				p.withdraw()
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func TestAlways_WritesDirectory_WhenWordsAreRelative(t *testing.T) {
 				t.Errorf("%s in %s: asked %v, %v", row.line, there, p != nil, err)
 			}
 			if p != nil {
-				p.giveUp()
+				p.withdraw()
 			}
 		}
 	}

@@ -51,14 +51,14 @@ func (u *unpersistedApprovals) removeGrant(ctx context.Context, n int64) error {
 
 // enqueue queues a write that failed.
 func (u *unpersistedApprovals) enqueue(of recordKey, a store.Approval) {
-	if _, begin := u.set.Note(of, a); begin {
+	if _, begin := u.set.Add(of, a); begin {
 		go u.set.RetryLoop(u.retry)
 	}
 }
 
 // retry performs the queued writes, oldest first, until one fails.
 func (u *unpersistedApprovals) retry() {
-	ctx, cancel := context.WithTimeout(context.Background(), retryqueue.Every)
+	ctx, cancel := context.WithTimeout(context.Background(), retryqueue.RetryInterval)
 	defer cancel()
 	all := u.set.All()
 	oldest := func(a, b recordKey) int { return cmp.Compare(a.n, b.n) }
@@ -84,7 +84,7 @@ func (u *unpersistedApprovals) write(ctx context.Context, of recordKey, a store.
 
 // flush retries the queued writes a last time, before the daemon ends.
 func (u *unpersistedApprovals) flush() {
-	u.set.Leave()
+	u.set.Stop()
 	u.retry()
 }
 

@@ -75,7 +75,7 @@ func each(b *testing.B, f func(b *testing.B, s *session.Session, size int)) {
 	vault.Learn("correct-horse-battery")
 	for name, output := range much() {
 		b.Run(name, func(b *testing.B) {
-			s := printed(b, text(output), func(c *session.Config) { c.Known = vault })
+			s := printed(b, text(output), func(c *session.Config) { c.Vault = vault })
 			b.SetBytes(int64(len(output)))
 			for b.Loop() {
 				f(b, s, len(output))

@@ -253,7 +253,7 @@ func TestPlainOfMuch(t *testing.T) {
 	})
 	_, end := s.OutputRange()
 	got, err := Plain(t.Context(), s, 0, end, Limits{Bytes: 10 << 10})
-	along := NewAlong(s, 0, Limits{Bytes: 10 << 10})
+	along := NewIncremental(s, 0, Limits{Bytes: 10 << 10})
 	if err := along.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestPiped(t *testing.T) {
 	t.Cleanup(s.Stop)
 	s.Start()
 	s.Notice()
-	if _, err := s.Wait(t.Context(), session.WaitFor{Conds: []session.Cond{{Kind: session.CondText, Text: "its end"}}}); err != nil {
+	if _, err := s.Wait(t.Context(), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondText, Text: "its end"}}}); err != nil {
 		t.Fatal(err)
 	}
 	_, end := s.OutputRange()

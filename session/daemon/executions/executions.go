@@ -211,7 +211,7 @@ func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
 	case m.Error != "": // the gate denies a request without words
 		a.Path, a.Argv = m.Path, nil
 		return a, sys.File{}, nil
-	case m.Cut:
+	case m.ArgvTruncated:
 		a.Argv = append(a.Argv, unread)
 	}
 	if m.Cwd == "" { // as for a directory deeper than a path can name
@@ -263,7 +263,7 @@ const maxDepth = 64
 // shell has depth 1. A process without known parents gets the largest depth.
 func depth(m *wire.Execution) int {
 	n := 1
-	for pid := m.Parent; m.PID != m.Lead && pid != m.Lead && pid > 1 && n < maxDepth; n++ {
+	for pid := m.Parent; m.PID != m.LeaderPID && pid != m.LeaderPID && pid > 1 && n < maxDepth; n++ {
 		parent, err := sys.Parent(int(pid))
 		if err != nil {
 			break
@@ -283,13 +283,13 @@ func executionID(m *wire.Execution, files []fileIdentity) (id string, descent []
 		}
 	}
 	descent = []string{name(m.PID, start)}
-	for pid := m.Parent; m.PID != m.Lead && len(descent) < maxDepth; {
+	for pid := m.Parent; m.PID != m.LeaderPID && len(descent) < maxDepth; {
 		st, err := sys.ReadStat(int(pid))
 		if err != nil {
 			break
 		}
 		descent = append(descent, name(pid, st.Start))
-		if pid <= 1 || pid == m.Lead {
+		if pid <= 1 || pid == m.LeaderPID {
 			break
 		}
 		pid = int64(st.Parent)

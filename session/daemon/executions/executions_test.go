@@ -142,7 +142,7 @@ func TestRequestForGate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &wire.Execution{ID: "s", Number: 7, PID: int64(pid), Parent: int64(st.Parent), Start: st.Start, Path: "./link", Argv: []string{"l", "x"}, Dir: dir, Cwd: "/", Lead: int64(os.Getpid())}
+	m := &wire.Execution{ID: "s", Number: 7, PID: int64(pid), Parent: int64(st.Parent), Start: st.Start, Path: "./link", Argv: []string{"l", "x"}, Dir: dir, Cwd: "/", LeaderPID: int64(os.Getpid())}
 	if errno := answered(s, m); errno != 0 {
 		t.Fatal(errno)
 	}
@@ -165,12 +165,12 @@ func TestRequestForGate(t *testing.T) {
 	if answered(s, &again); d.asks[2].ID == a.ID {
 		t.Error("two executions are one")
 	}
-	if self, err := sys.ReadStat(os.Getpid()); err != nil || !slices.Equal(a.Descent, []string{name(int64(pid), st.Start), name(m.Lead, self.Start)}) {
+	if self, err := sys.ReadStat(os.Getpid()); err != nil || !slices.Equal(a.Descent, []string{name(int64(pid), st.Start), name(m.LeaderPID, self.Start)}) {
 		t.Errorf("below %q, %v", a.Descent, err)
 	}
-	for deep, lead := range []int64{m.PID, m.Lead, int64(os.Getppid())} {
+	for deep, lead := range []int64{m.PID, m.LeaderPID, int64(os.Getppid())} {
 		of := *m
-		if of.Lead = lead; depth(&of) != max(1, deep) {
+		if of.LeaderPID = lead; depth(&of) != max(1, deep) {
 			t.Errorf("%d processes below the session's own: depth %d", deep, depth(&of))
 		}
 	}
@@ -196,7 +196,7 @@ func TestNotThere(t *testing.T) {
 	}
 	d.asks = nil
 	answered(s, &wire.Execution{ID: "s", PID: pid, Error: "bad address"})
-	answered(s, &wire.Execution{ID: "s", PID: pid, Path: "/bin/sh", Argv: []string{"sh"}, Cut: true})
+	answered(s, &wire.Execution{ID: "s", PID: pid, Path: "/bin/sh", Argv: []string{"sh"}, ArgvTruncated: true})
 	if len(d.asks) != 2 || len(d.asks[0].Argv) != 0 || len(d.asks[1].Argv) != 2 || !strings.Contains(d.asks[1].Argv[1], "could not be read") {
 		t.Errorf("%+v", d.asks)
 	}
@@ -287,7 +287,7 @@ func BenchmarkExecution(b *testing.B) {
 	d := &door{}
 	s := newSet(b, d)
 	pid := int64(process(b))
-	m := &wire.Execution{ID: "s", PID: pid, Parent: int64(os.Getpid()), Lead: int64(os.Getpid()), Path: "/bin/sh", Argv: []string{"sh", "-c", "true"}, Cwd: "/"}
+	m := &wire.Execution{ID: "s", PID: pid, Parent: int64(os.Getpid()), LeaderPID: int64(os.Getpid()), Path: "/bin/sh", Argv: []string{"sh", "-c", "true"}, Cwd: "/"}
 	for b.Loop() {
 		m.Number++
 		answered(s, m)

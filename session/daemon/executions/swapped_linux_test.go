@@ -68,7 +68,7 @@ func TestSwappedFile_RefusedAfterApproval(t *testing.T) {
 			pid := process(t)
 			st, err := sys.ReadStat(pid)
 			must(err)
-			m := &wire.Execution{ID: "s", Run: 1, Number: 7, PID: int64(pid), Lead: int64(pid), Start: st.Start, Cwd: dir,
+			m := &wire.Execution{ID: "s", Run: 1, Number: 7, PID: int64(pid), LeaderPID: int64(pid), Start: st.Start, Cwd: dir,
 				Path: dir + "/link/tool", Argv: []string{"tool", "V"}}
 			if got := answered(s, m); got != c.want {
 				t.Errorf("answered %v, want %v", got, c.want)

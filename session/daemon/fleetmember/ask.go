@@ -152,7 +152,7 @@ func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.Fle
 	hosts, list := Read(all)
 	m.remember(hosts)
 	for i := range hosts {
-		hosts[i].Here = hosts[i].Host == p.id.Name
+		hosts[i].IsLocal = hosts[i].Host == p.id.Name
 	}
 	// members that are offline and have no sessions are known locally
 	if members, err := m.cfg.Dir.Members(); err == nil && host == "" {
@@ -264,7 +264,7 @@ func readHost(all []registry.Entry, list []api.FleetSession, since time.Time) (*
 			list = list[:len(list)-1]
 			continue
 		}
-		if s.Host, s.Away = name, away; !away {
+		if s.Host, s.Unreachable = name, away; !away {
 			continue
 		}
 		if s.State == "running" { // until it is heard of again

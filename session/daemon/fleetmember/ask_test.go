@@ -131,7 +131,7 @@ func TestStaleHostIsAway(t *testing.T) {
 			t.Errorf("%s counts as %s", hosts[i].Host, hosts[i].State)
 		}
 	}
-	if len(hosts) != 3 || len(list) != 1 || list[0].State != "lost" || !list[0].Away || !hosts[0].Seen.Equal(now.Add(-20*time.Minute)) {
+	if len(hosts) != 3 || len(list) != 1 || list[0].State != "lost" || !list[0].Unreachable || !hosts[0].Seen.Equal(now.Add(-20*time.Minute)) {
 		t.Errorf("%+v, %+v", hosts, list)
 	}
 }

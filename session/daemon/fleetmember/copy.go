@@ -194,7 +194,7 @@ func (c *copier) verifyReplicas(ctx context.Context) error {
 	}
 	former := 0
 	for _, id := range list {
-		if c.p.m.cfg.Here(id) {
+		if c.p.m.cfg.HasSession(id) {
 			continue
 		}
 		h, _, err := replica.Record(asking, js, c.p.id.CA, c.p.id.Name, id)

@@ -48,14 +48,14 @@ type Config struct {
 	Completions Completions
 	Mask        func(string) string // redacts secrets in a command line
 
-	Copies   func() []Source      // sessions that are copied to the fleet
-	CopyRate func() int64         // bytes a second; 0: nothing is copied
-	Here     func(id string) bool // reports whether this machine has a session
-	TakeIn   TakeIn
-	Scratch  string // temporary directory for restores, beside the sessions' directory
-	// OpenShelf opens a read-only daemon for replicas in a new directory below Lost. Lost is emptied at the start.
-	OpenShelf func(dir string) (Shelf, error)
-	Lost      string
+	Copies        func() []Source      // sessions that are copied to the fleet
+	CopyRate      func() int64         // bytes a second; 0: nothing is copied
+	HasSession    func(id string) bool // reports whether this machine has a session
+	ImportSession ImportSession
+	Scratch       string // temporary directory for restores, beside the sessions' directory
+	// OpenReplicaDaemon opens a read-only daemon for replicas in a new directory below Lost. Lost is emptied at the start.
+	OpenReplicaDaemon func(dir string) (ReplicaDaemon, error)
+	Lost              string
 }
 
 // Member is this machine's membership in a fleet, if any. Any goroutine may use it.

@@ -23,10 +23,10 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/replica"
 )
 
-// Shelf is a read-only daemon for the replicas of one lost host. It serves them by the same code as local sessions.
-type Shelf interface {
-	// TakeIn imports a session's record and journal.
-	TakeIn(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (name string, err error)
+// ReplicaDaemon is a read-only daemon for the replicas of one lost host. It serves them by the same code as local sessions.
+type ReplicaDaemon interface {
+	// Import imports a session's record and journal.
+	Import(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (name string, err error)
 	Forget(ctx context.Context, id string) error // Forget removes a session.
 	// Resolve returns the ID of a session, by ID, name or unique prefix of either.
 	Resolve(ref string) (id string, err error)
@@ -40,8 +40,8 @@ type Shelf interface {
 // Bounds of the replicas on this machine: how long unread ones stay, their total size, and how often the fleet is
 // checked for newer ones, because a lost host may have returned and vanished again.
 const (
-	shelfLinger     = 10 * time.Minute
-	shelfBytes      = 2 << 30
+	replicaIdleTime = 10 * time.Minute
+	maxReplicaBytes = 2 << 30
 	refreshInterval = 5 * time.Second
 	// maxParallel bounds the sessions that are requested in parallel.
 	maxParallel = 8
@@ -63,7 +63,7 @@ type replicaStore interface {
 	heads(ctx context.Context, id string) (record, newest replica.Head, err error)
 	// first returns the place where the stored output starts.
 	first(ctx context.Context, id string) (replica.Place, error)
-	restore(ctx context.Context, id, scratch string, takeIn TakeIn, output bool) (api.RestoredSession, time.Time, error)
+	restore(ctx context.Context, id, scratch string, takeIn ImportSession, output bool) (api.RestoredSession, time.Time, error)
 }
 
 // HostReplica is the local copy of a lost host's sessions.
@@ -74,7 +74,7 @@ type HostReplica struct {
 	host     string
 	dir      string
 	maxBytes uint64 // bound of stored output, except output in use
-	shelf    Shelf
+	daemon   ReplicaDaemon
 	srv      *http.Server
 	conns    chan net.Conn
 	ended    chan struct{}
@@ -176,7 +176,7 @@ func (s *lostHosts) open(ctx context.Context, p *membership, host string) (*Host
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, api.Errorf(api.CodeStorage, "%v", err)
 	}
-	shelf, err := s.m.cfg.OpenShelf(dir)
+	shelf, err := s.m.cfg.OpenReplicaDaemon(dir)
 	if err != nil {
 		return nil, api.Errorf(api.CodeStorage, "copies of %s cannot be put in %s: %v", host, dir, err)
 	}
@@ -186,15 +186,15 @@ func (s *lostHosts) open(ctx context.Context, p *membership, host string) (*Host
 		Handler: shelf.Handler(l), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(s.m.cfg.Log.Handler(), slog.LevelDebug),
 	}
-	l.used, l.expiry = time.Now(), time.AfterFunc(shelfLinger, func() { s.expire(l) })
+	l.used, l.expiry = time.Now(), time.AfterFunc(replicaIdleTime, func() { s.expire(l) })
 	s.all[host] = l
 	go func() { _ = l.srv.Serve(pipeListener{l}) }()
 	return l, nil
 }
 
-func newHostReplica(s *lostHosts, host, dir string, shelf Shelf) *HostReplica {
+func newHostReplica(s *lostHosts, host, dir string, shelf ReplicaDaemon) *HostReplica {
 	return &HostReplica{
-		set: s, host: host, dir: dir, maxBytes: shelfBytes, shelf: shelf, conns: make(chan net.Conn), ended: make(chan struct{}), removed: make(chan struct{}),
+		set: s, host: host, dir: dir, maxBytes: maxReplicaBytes, daemon: shelf, conns: make(chan net.Conn), ended: make(chan struct{}), removed: make(chan struct{}),
 		filling: make(chan struct{}, 1), sessions: map[string]*replicaSession{},
 	}
 }
@@ -230,16 +230,16 @@ func (s *lostHosts) read(l *HostReplica) (done func(), err error) {
 // closing returns the error of a replica that is being closed.
 func closing() error { return unreachable(errors.New("the copies are being closed")) }
 
-// expire drops a host's replica that was not read for shelfLinger.
+// expire drops a host's replica that was not read for replicaIdleTime.
 func (s *lostHosts) expire(l *HostReplica) {
 	s.mu.Lock()
 	rested := time.Since(l.used)
 	switch {
 	case s.all[l.host] != l:
 	case l.readers > 0:
-		l.expiry.Reset(shelfLinger)
-	case rested < shelfLinger:
-		l.expiry.Reset(shelfLinger - rested)
+		l.expiry.Reset(replicaIdleTime)
+	case rested < replicaIdleTime:
+		l.expiry.Reset(replicaIdleTime - rested)
 	default:
 		s.retire(l)
 		s.mu.Unlock()
@@ -292,7 +292,7 @@ func (l *HostReplica) end() {
 	_ = l.srv.Close()
 	l.filling <- struct{}{} // waits for a request that fills it
 	defer func() { <-l.filling }()
-	l.shelf.Close()
+	l.daemon.Close()
 	if err := os.RemoveAll(l.dir); err != nil {
 		l.set.m.cfg.Log.Warn("remove unread replicas", "host", l.host, "err", err)
 	}
@@ -368,7 +368,7 @@ func (l *HostReplica) Need(ctx context.Context, what ReplicaSlice, ref string) (
 	count := func(e *replicaSession) { said.NotCopied, said.Damaged = said.NotCopied+e.lost, said.Damaged+e.bad }
 	switch what {
 	case Session:
-		id, err := l.shelf.Resolve(ref)
+		id, err := l.daemon.Resolve(ref)
 		if err != nil {
 			return said, done, err
 		}
@@ -387,7 +387,7 @@ func (l *HostReplica) Need(ctx context.Context, what ReplicaSlice, ref string) (
 		for _, e := range l.sessions {
 			hold(e)
 			if count(e); e.failed != nil && what == Records {
-				said.Left++
+				said.LeftOut++
 			}
 		}
 	}
@@ -410,7 +410,7 @@ func (l *HostReplica) fillAll(ctx context.Context, said *api.FleetCopy, hold fun
 		e := l.sessions[id]
 		size, err := l.size(ctx, id, room)
 		if err == nil && size > room {
-			said.Left++
+			said.LeftOut++
 			continue
 		}
 		if err == nil {
@@ -420,14 +420,14 @@ func (l *HostReplica) fillAll(ctx context.Context, said *api.FleetCopy, hold fun
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			said.Left++
+			said.LeftOut++
 			l.set.m.cfg.Log.Warn("a copy cannot be read", "host", l.host, "session", id, "err", err)
 			continue
 		}
 		hold(e)
 		room -= min(room, e.bytes)
 	}
-	l.shelf.CatchUp(ctx)
+	l.daemon.CatchUp(ctx)
 	return nil
 }
 
@@ -600,7 +600,7 @@ func (l *HostReplica) put(ctx context.Context, id string, output bool) error {
 			return "", err
 		}
 		e.output = false
-		return l.shelf.TakeIn(ctx, host, id, record, journal, last)
+		return l.daemon.Import(ctx, host, id, record, journal, last)
 	}, output)
 	if err != nil {
 		e.record = time.Time{} // fetched again at the next check
@@ -614,10 +614,10 @@ func (l *HostReplica) put(ctx context.Context, id string, output bool) error {
 
 // forget removes a session that the fleet no longer has.
 func (l *HostReplica) forget(ctx context.Context, id string) error {
-	if _, err := l.shelf.Resolve(id); err != nil { // it is not there
+	if _, err := l.daemon.Resolve(id); err != nil { // it is not there
 		return nil
 	}
-	return l.shelf.Forget(ctx, id)
+	return l.daemon.Forget(ctx, id)
 }
 
 // fleetStore implements replicaStore for a fleet.
@@ -649,6 +649,6 @@ func (k *fleetStore) first(ctx context.Context, id string) (at replica.Place, er
 	return at, err
 }
 
-func (k *fleetStore) restore(ctx context.Context, id, scratch string, takeIn TakeIn, output bool) (api.RestoredSession, time.Time, error) {
+func (k *fleetStore) restore(ctx context.Context, id, scratch string, takeIn ImportSession, output bool) (api.RestoredSession, time.Time, error) {
 	return k.p.restore(ctx, k.host, id, scratch, takeIn, output)
 }

@@ -18,7 +18,7 @@ import (
 // stock is what a fleet keeps of a host, and the shelf that it is put on: each session's size by its id. Only who fills uses
 // it.
 type stock struct {
-	Shelf
+	ReplicaDaemon
 	of      map[string]*stocked
 	fetched []string
 	here    map[string]bool // with what it printed
@@ -43,7 +43,7 @@ func (s *stock) first(_ context.Context, id string) (replica.Place, error) {
 	return replica.Place{Offset: s.of[id].from}, nil
 }
 
-func (s *stock) restore(ctx context.Context, id, _ string, takeIn TakeIn, output bool) (got api.RestoredSession, at time.Time, err error) {
+func (s *stock) restore(ctx context.Context, id, _ string, takeIn ImportSession, output bool) (got api.RestoredSession, at time.Time, err error) {
 	if s.fetches != nil {
 		if err := s.fetches(ctx, id); err != nil {
 			return got, at, err
@@ -60,7 +60,7 @@ func (s *stock) restore(ctx context.Context, id, _ string, takeIn TakeIn, output
 	return got, time.Unix(int64(s.of[id].end), 0), err
 }
 
-func (s *stock) TakeIn(_ context.Context, _, id string, _ []byte, _ string, _ time.Time) (string, error) {
+func (s *stock) Import(_ context.Context, _, id string, _ []byte, _ string, _ time.Time) (string, error) {
 	s.here[id] = false
 	return id, nil
 }
@@ -108,13 +108,13 @@ func need(t *testing.T, l *HostReplica, what ReplicaSlice, ref string) (api.Flee
 func TestSearchOfALostHostHasWhatFits(t *testing.T) {
 	l, s := inStock(t, 31, map[string]*stocked{"a": {to: 20, end: 3}, "b": {to: 9, end: 2}, "old": {from: 998, to: 1000, end: 1}, "large": {to: 3, end: 0}})
 	said, done := need(t, l, Whole, "")
-	if said.Left != 1 || !s.here["a"] || !s.here["b"] || !s.here["old"] || s.here["large"] {
+	if said.LeftOut != 1 || !s.here["a"] || !s.here["b"] || !s.here["old"] || s.here["large"] {
 		t.Errorf("%+v, here are %v", said, s.here)
 	}
 	done()
 	said, done = need(t, l, Whole, "")
 	defer done()
-	if said.Left != 1 || len(s.fetched) != 3 {
+	if said.LeftOut != 1 || len(s.fetched) != 3 {
 		t.Errorf("%+v, fetched %v", said, s.fetched)
 	}
 }
@@ -170,7 +170,7 @@ func TestRequestThatIsCutOffHidesNothing(t *testing.T) {
 	cut(Records, "")
 	said, done := need(t, l, Records, "")
 	done()
-	if said.Left != 0 || len(s.here) != 2 {
+	if said.LeftOut != 0 || len(s.here) != 2 {
 		t.Errorf("%+v, here are %v", said, s.here)
 	}
 	cut(Session, "a")
@@ -183,7 +183,7 @@ func TestRequestThatIsCutOffHidesNothing(t *testing.T) {
 	cut(Records, "")
 	said, done = need(t, l, Whole, "")
 	defer done()
-	if said.Left != 0 || l.sessions["a"].bytes != 2 || !s.here["a"] || !s.here["b"] {
+	if said.LeftOut != 0 || l.sessions["a"].bytes != 2 || !s.here["a"] || !s.here["b"] {
 		t.Errorf("%+v, here are %v", said, s.here)
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/replica"
 )
 
-// TakeIn imports a session from a record and a directory with a journal, which it moves. last is the time of the last
+// ImportSession imports a session from a record and a directory with a journal, which it moves. last is the time of the last
 // sign of life. It returns the session's name here.
-type TakeIn func(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (name string, err error)
+type ImportSession func(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (name string, err error)
 
 // Restore imports the fleet's copies of a host's sessions as ended sessions. It skips sessions that are here already,
 // so an interrupted restore can be repeated.
@@ -48,7 +48,7 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 	slices.Sort(ids)
 	out := &api.FleetRestored{Host: host, Sessions: []api.RestoredSession{}}
 	for _, id := range ids {
-		if m.cfg.Here(id) {
+		if m.cfg.HasSession(id) {
 			out.Present++
 			continue
 		}
@@ -59,7 +59,7 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 		if theirs {
 			continue
 		}
-		got, _, err := p.restore(ctx, host, id, m.cfg.Scratch, m.cfg.TakeIn, true)
+		got, _, err := p.restore(ctx, host, id, m.cfg.Scratch, m.cfg.ImportSession, true)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -135,7 +135,7 @@ var errRemoved = errors.New("the session was removed on its host")
 
 // restore imports a session from the fleet's copy: its record and, if output is set, its output. recorded is the time
 // of the record.
-func (p *membership) restore(ctx context.Context, host, id, scratch string, takeIn TakeIn, output bool) (out api.RestoredSession, recorded time.Time, err error) {
+func (p *membership) restore(ctx context.Context, host, id, scratch string, takeIn ImportSession, output bool) (out api.RestoredSession, recorded time.Time, err error) {
 	out.ID = id
 	js := p.link.JetStream()
 	h, record, err := replica.Record(ctx, js, p.id.CA, host, id)

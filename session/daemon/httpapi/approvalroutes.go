@@ -117,7 +117,7 @@ func (s *Server) admitNotify(ctx context.Context, ask authorize.Request, onAppro
 		return answer, err
 	}
 	if onApproval == "return" {
-		defer p.Later()
+		defer p.Release()
 		v := p.Approval()
 		return answer, authorize.ErrApprovalNeeded(&v)
 	}

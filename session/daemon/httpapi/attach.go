@@ -265,7 +265,7 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			return
 		}
 		if kind == websocket.BinaryMessage {
-			if s.typeOnce(ctx, session.Typing{Bytes: b}, time.Now()) != nil {
+			if s.typeOnce(ctx, session.TypeRequest{Bytes: b}, time.Now()) != nil {
 				return
 			}
 			continue

@@ -152,14 +152,14 @@ func callerOf(ctx context.Context) api.Caller {
 	a := identity.Of(ctx)
 	v := api.Caller{Agent: a.Agent, Policy: a.Policy}
 	if c, _ := ctx.Value(callerKey{}).(*client); c != nil {
-		v.Session, v.Held = c.holder.session, c.holder.restricts()
+		v.Session, v.IsRestricted = c.holder.session, c.holder.restricts()
 	}
 	return v
 }
 
 // requireUser rejects callers in restricted sessions.
 func requireUser(ctx context.Context, what string) error {
-	if v := callerOf(ctx); v.Held {
+	if v := callerOf(ctx); v.IsRestricted {
 		return v.ErrUserRequired(what)
 	}
 	return nil

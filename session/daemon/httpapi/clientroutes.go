@@ -36,9 +36,9 @@ func (s *Server) getClients(_ context.Context, in *struct {
 
 func attachedOf(c *sizepolicy.Info) api.Attached {
 	a := api.Attached{
-		N: c.N, Kind: c.Kind, By: c.By, Terminal: c.Terminal, May: "type", Own: c.ViewOnly, Cols: c.Cols, Rows: c.Rows, Since: c.Since, Inside: c.Inside,
+		N: c.N, Kind: c.Kind, By: c.By, Terminal: c.Terminal, May: "type", OwnChoice: c.ViewOnly, Cols: c.Cols, Rows: c.Rows, Since: c.Since, Inside: c.Inside,
 	}
-	if c.Held || c.ViewOnly {
+	if c.MadeViewOnly || c.ViewOnly {
 		a.May = "look"
 	}
 	if !c.Typed.IsZero() {
@@ -144,7 +144,7 @@ func (s *Server) postRenew(ctx context.Context, in *struct{ Body api.Renewal }) 
 		if r := e.Record(); r.Agent != "" || r.Policy != "" || s.reg.Sandbox(e) != nil || e.Temporary() || hasEnded(e.Session) {
 			continue
 		}
-		if err := e.Session.Renew(ctx, env); err != nil && !errors.Is(err, session.ErrStopped) {
+		if err := e.Session.RenewEnviron(ctx, env); err != nil && !errors.Is(err, session.ErrStopped) {
 			errs = errors.Join(errs, err)
 		}
 	}

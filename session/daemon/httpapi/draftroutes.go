@@ -176,7 +176,7 @@ func mayCommit(ctx context.Context) error {
 // mayDiscard rejects agents that did not start the draft's session.
 func mayDiscard(ctx context.Context, to *draftTarget) error {
 	a := identity.Of(ctx)
-	if !a.IsAgent() && !callerOf(ctx).Held || to.e != nil && a.Agent != "" && to.e.Record().Agent == a.Agent {
+	if !a.IsAgent() && !callerOf(ctx).IsRestricted || to.e != nil && a.Agent != "" && to.e.Record().Agent == a.Agent {
 		return nil
 	}
 	return api.Errorf(api.CodeDenied, "the draft of %s is not for %s to discard", to.name, a).

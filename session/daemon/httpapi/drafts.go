@@ -81,7 +81,7 @@ func (d *draft) now() authorize.Draft {
 }
 
 // typeForUser types a user's input and records it, because an agent may complete the line.
-func (d *draft) typeForUser(b []byte, typeIn func() (session.Typed, error)) (session.Typed, error) {
+func (d *draft) typeForUser(b []byte, typeIn func() (session.TypeResult, error)) (session.TypeResult, error) {
 	d.Lock()
 	d.userInputs++
 	d.Unlock()
@@ -95,11 +95,11 @@ func (d *draft) typeForUser(b []byte, typeIn func() (session.Typed, error)) (ses
 }
 
 // update records the text of the line after input was typed. The caller holds the lock.
-func (d *draft) update(next authorize.Draft, r *session.Typed, err error) {
+func (d *draft) update(next authorize.Draft, r *session.TypeResult, err error) {
 	switch {
 	case err != nil:
 		d.line.Opaque = true // a part of it may have been typed
-	case !r.Again:
+	case !r.Duplicate:
 		d.line = next
 	}
 }
@@ -113,12 +113,12 @@ const (
 )
 
 // typeAs types t for the caller once it is allowed.
-func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typing, onApproval string) (session.Typed, error) {
+func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.TypeRequest, onApproval string) (session.TypeResult, error) {
 	return s.typeNotify(ctx, e, t, onApproval, func() {})
 }
 
 // typeNotify works like typeAs, and calls onWait before it waits for approval.
-func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.Typing, onApproval string, onWait func()) (session.Typed, error) {
+func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.TypeRequest, onApproval string, onWait func()) (session.TypeResult, error) {
 	a := identity.Of(ctx)
 	s.reg.RecordAgentWork(e, a.Agent)
 	t.By = registry.Typist(a, t.By != "")
@@ -131,7 +131,7 @@ func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.T
 	}
 	d := s.drafts.of(ctx, e)
 	if !a.IsAgent() && a.Policy == "" {
-		return d.typeForUser(b, func() (session.Typed, error) { return e.Session.TypeIn(ctx, t) })
+		return d.typeForUser(b, func() (session.TypeResult, error) { return e.Session.TypeIn(ctx, t) })
 	}
 	d.Lock()
 	defer d.Unlock()
@@ -145,10 +145,10 @@ func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.T
 		err := s.admitTyped(ctx, e, line, &t, onApproval, onWait)
 		d.Lock()
 		if err != nil {
-			return session.Typed{}, err
+			return session.TypeResult{}, err
 		}
 		if d.now() != before {
-			return session.Typed{}, api.Errorf(api.CodeStale, "something else was typed while this was judged").WithHint("look at the screen again")
+			return session.TypeResult{}, api.Errorf(api.CodeStale, "something else was typed while this was judged").WithHint("look at the screen again")
 		}
 	}
 	r, err := e.Session.TypeIn(ctx, t)
@@ -157,7 +157,7 @@ func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.T
 }
 
 // admitTyped requests permission to submit the line that a caller's input completes.
-func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line authorize.Draft, t *session.Typing, onApproval string, onWait func()) error {
+func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line authorize.Draft, t *session.TypeRequest, onApproval string, onWait func()) error {
 	st := e.Session.Status()
 	ask := jobs.AskLine(uuid.NewString(), identity.Of(ctx), e, line.Text)
 	if t.ID != "" { // the same input again, and nothing else that has its id

@@ -88,7 +88,7 @@ func mayUseFiles(ctx context.Context, e *registry.Handle) error {
 			WithHint("the user of that host copies files with `longterm put` and `longterm get`")
 	}
 	v, a := callerOf(ctx), identity.Of(ctx)
-	if !v.Held || v.Session == e.ID() || a.Agent != "" && e.Record().Agent == a.Agent {
+	if !v.IsRestricted || v.Session == e.ID() || a.Agent != "" && e.Record().Agent == a.Agent {
 		return nil
 	}
 	return api.Errorf(api.CodeDenied, "the files of %s are not for %s", e.Record().Name, a).
@@ -126,7 +126,7 @@ func (s *Server) getFile(ctx context.Context, in *struct {
 // openFile opens a file that the caller may read. Only the user names paths: they can read any file without longterm.
 func (s *Server) openFile(ctx context.Context, e *registry.Handle, path string) (*os.File, fs.FileInfo, error) {
 	a := identity.Of(ctx)
-	if grantOf(ctx) != nil || a.IsAgent() || a.Policy != "" || callerOf(ctx).Held {
+	if grantOf(ctx) != nil || a.IsAgent() || a.Policy != "" || callerOf(ctx).IsRestricted {
 		name := path
 		if filepath.Dir(path) == s.files.Dir(e.ID()) {
 			name = filepath.Base(path)

@@ -128,7 +128,7 @@ func (s *Server) serveFleetDial(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// The other host sees the rights of this host and not which process calls, so only the user may.
-	if callerOf(r.Context()).Held || identity.Of(r.Context()).IsAgent() {
+	if callerOf(r.Context()).IsRestricted || identity.Of(r.Context()).IsAgent() {
 		writeError(w, api.Errorf(api.CodeDenied, "access to other fleet hosts denied for %s", identity.Of(r.Context())).
 			WithHint("use it as a user, outside of sessions with an agent or a policy, without %s", identity.Env))
 		return
@@ -169,7 +169,7 @@ const dialPortTime = 5 * time.Second
 // the holder of a token would reach more than sessions. The port must belong to a process of the session: the
 // daemon gives no access to other services of the machine.
 func (s *Server) serveDialPort(w http.ResponseWriter, r *http.Request) {
-	if grantOf(r.Context()) != nil || callerOf(r.Context()).Held || identity.Of(r.Context()).IsAgent() {
+	if grantOf(r.Context()) != nil || callerOf(r.Context()).IsRestricted || identity.Of(r.Context()).IsAgent() {
 		writeError(w, api.Errorf(api.CodeDenied, "connecting to ports denied for %s: requires the user on this machine", identity.Of(r.Context())).
 			WithHint("use it as a user, outside of sessions with an agent or a policy, without %s", identity.Env))
 		return
@@ -194,7 +194,7 @@ func (s *Server) serveDialPort(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	dialer := net.Dialer{Timeout: dialPortTime}
-	there, err := dialer.DialContext(r.Context(), "tcp", list[at].Reach())
+	there, err := dialer.DialContext(r.Context(), "tcp", list[at].ReachableAddress())
 	if err != nil {
 		writeError(w, api.Errorf(api.CodeUnavailable, "port %d: %v", list[at].Port, err))
 		return
@@ -253,8 +253,8 @@ type replicaRead struct {
 
 type replicaKey struct{}
 
-// CopyDoor serves the fleet's read-only replica of an unreachable host. Each answer is marked as such.
-func (s *Server) CopyDoor(of *fleetmember.HostReplica) http.Handler {
+// ReplicaHandler serves the fleet's read-only replica of an unreachable host. Each answer is marked as such.
+func (s *Server) ReplicaHandler(of *fleetmember.HostReplica) http.Handler {
 	handler := s.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &replicaRead{of: of, done: func() {}}

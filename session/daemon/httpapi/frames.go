@@ -170,8 +170,8 @@ func (s *stream) setOuter(ctx context.Context, o *vterm.Outer) {
 }
 
 // actTyping returns the input in a client's message, if it has any.
-func actTyping(a *attach.Act) (session.Typing, bool) {
-	var t session.Typing
+func actTyping(a *attach.Act) (session.TypeRequest, bool) {
+	var t session.TypeRequest
 	switch {
 	case a.Key != nil:
 		t.Encode = func(dst []byte, v session.View) []byte { return input.AppendKey(dst, *a.Key, &v.Modes) }

@@ -27,26 +27,26 @@ func (s *Server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 	if isAgentMessage(e, &in.Body) {
 		return s.submit(ctx, e, in.Body)
 	}
-	if in.Body.ProveMS > 0 {
+	if in.Body.ConfirmMS > 0 {
 		return s.typeAndConfirm(ctx, e, in.Body)
 	}
 	r, err := s.typeInput(ctx, e, in.Body)
 	return typedOf(&r), err
 }
 
-func typedOf(r *session.Typed) api.Typed {
-	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo), Duplicate: r.Again}
+func typedOf(r *session.TypeResult) api.Typed {
+	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo), Duplicate: r.Duplicate}
 }
 
 // typeInput types the input of a request.
-func (s *Server) typeInput(ctx context.Context, e *registry.Handle, in api.Input) (session.Typed, error) {
+func (s *Server) typeInput(ctx context.Context, e *registry.Handle, in api.Input) (session.TypeResult, error) {
 	if in.EOF && !e.OnPipes() {
-		return session.Typed{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
+		return session.TypeResult{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
 			WithHint("type C-d where the program takes that for the end")
 	}
 	t, err := typing(in)
 	if err != nil {
-		return session.Typed{}, err
+		return session.TypeResult{}, err
 	}
 	if encode := t.Encode; e.OnPipes() {
 		t.Encode = func(dst []byte, v session.View) []byte {
@@ -86,8 +86,8 @@ func inputDigest(in *api.Input) uint64 {
 
 // typing converts a request to input for the session's owner. Keys and pastes become bytes there, where the terminal's
 // modes are known.
-func typing(in api.Input) (session.Typing, error) {
-	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, Fresh: in.FreshLine, ID: in.ID, Of: inputDigest(&in)}
+func typing(in api.Input) (session.TypeRequest, error) {
+	t := session.TypeRequest{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, MustStartLine: in.FreshLine, ID: in.ID, Digest: inputDigest(&in)}
 	if in.Auto {
 		t.By = registry.ByProgram
 	}
@@ -133,7 +133,7 @@ func typing(in api.Input) (session.Typing, error) {
 
 // typeOnce types a message and counts it. A repeated one is typed once, and completely even if the client disconnects.
 // now is zero for input that the user did not type.
-func (s *stream) typeOnce(ctx context.Context, t session.Typing, now time.Time) error {
+func (s *stream) typeOnce(ctx context.Context, t session.TypeRequest, now time.Time) error {
 	typing := ctx
 	if s.acceptedC != nil {
 		t.ID = s.resume.Key + "." + strconv.FormatUint(s.accepted.Load(), 10)
@@ -184,7 +184,7 @@ func (s *stream) signalAccepted() {
 // typeMessage types for the client. Rejected input does not end the connection, because the client sees the state.
 //
 // Input that the owner did not handle before its end is not counted: the client sends it to the next owner.
-func (s *stream) typeMessage(ctx context.Context, t session.Typing, now time.Time) error {
+func (s *stream) typeMessage(ctx context.Context, t session.TypeRequest, now time.Time) error {
 	if s.readOnly {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (s *stream) typeMessage(ctx context.Context, t session.Typing, now time.Tim
 	}
 	s.e.Clients.Active(s.client, 0, 0)
 	s.applySize(ctx)
-	t.Person = true
+	t.FromUser = true
 	_, err := s.srv.typeAs(ctx, s.e, t, "")
 	if err != nil && (ctx.Err() != nil || s.acceptedC != nil && errors.Is(err, session.ErrStopped)) {
 		return err

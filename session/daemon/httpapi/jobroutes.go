@@ -44,17 +44,17 @@ func (s *Server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error)
 
 type jobQuery struct {
 	JobPath
-	AwaitMS    int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait up to this time for the end; 0: do not wait"`
-	Abandon    string `query:"abandon" enum:"leave,stop" doc:"if the connection breaks: leave the job (default), or stop it"`
-	OnInput    string `query:"on_input" enum:"wait,return" doc:"if the job needs input: wait (default), or return; the job continues in the background"`
-	OnApproval string `query:"on_approval" enum:"wait,return" doc:"if the job needs approval: wait (default), or return; the job is not affected"`
-	Told       string `query:"told" maxLength:"20" doc:"with on_approval return: id of the approval already known; the answer comes with another one, or at the end"`
-	MaxOutput  int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, or the value of the waiting call"`
+	AwaitMS       int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait up to this time for the end; 0: do not wait"`
+	Abandon       string `query:"abandon" enum:"leave,stop" doc:"if the connection breaks: leave the job (default), or stop it"`
+	OnInput       string `query:"on_input" enum:"wait,return" doc:"if the job needs input: wait (default), or return; the job continues in the background"`
+	OnApproval    string `query:"on_approval" enum:"wait,return" doc:"if the job needs approval: wait (default), or return; the job is not affected"`
+	KnownApproval string `query:"told" maxLength:"20" doc:"with on_approval return: id of the approval already known; the answer comes with another one, or at the end"`
+	MaxOutput     int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, or the value of the waiting call"`
 }
 
 func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
-	j, err := s.jobs.Get(ctx, in.Job, jobs.Look{
-		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, OnApproval: in.OnApproval, Told: in.Told, MaxOutput: in.MaxOutput,
+	j, err := s.jobs.Get(ctx, in.Job, jobs.ReadOptions{
+		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, OnApproval: in.OnApproval, KnownApproval: in.KnownApproval, MaxOutput: in.MaxOutput,
 	})
 	if by := identity.Of(ctx); err == nil && j.State == store.JobDone && !by.IsAgent() {
 		s.daemon.Inbox().SawJob(ctx, j.ID)
@@ -95,7 +95,7 @@ func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 // explainRejection adds to the error of a rejected line why the shell is busy: it may also wait for input or for an
 // approval.
 func (s *Server) explainRejection(e *registry.Handle, err error) error {
-	if errors.Is(err, session.ErrBegun) {
+	if errors.Is(err, session.ErrUserTyping) {
 		return api.Errorf(api.CodeBusy, "%v", err).
 			WithHint("wait until the user has finished it, or use another session; `longterm keys %s C-u --force` discards it", e.Record().Name)
 	}
@@ -160,7 +160,7 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 		}
 		out.Results = append(out.Results, r)
 		if r.State != "exited" || b.StopOnError && !r.IsSuccess() {
-			out.Left = len(b.Lines) - i - 1
+			out.LeftOut = len(b.Lines) - i - 1
 			break
 		}
 	}

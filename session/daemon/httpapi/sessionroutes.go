@@ -330,7 +330,7 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 		return api.Session{}, err
 	}
 	line := ""
-	if !in.Body.Fresh {
+	if !in.Body.NewConversation {
 		line = s.reg.ResumeLine(e)
 		in.Body.Command = in.Body.Command || !in.Body.Shell && s.reg.ResumesItself(e)
 	}

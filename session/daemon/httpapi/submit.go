@@ -38,7 +38,7 @@ func (s *Server) typeAndConfirm(ctx context.Context, e *registry.Handle, in api.
 	}
 	r, err := s.typeInput(ctx, e, in)
 	t := typedOf(&r)
-	if err != nil || e.OnPipes() || r.Again { // what it did is done
+	if err != nil || e.OnPipes() || r.Duplicate { // what it did is done
 		return t, err
 	}
 	text := in.Text
@@ -48,7 +48,7 @@ func (s *Server) typeAndConfirm(ctx context.Context, e *registry.Handle, in api.
 	if in.Secret {
 		text = ""
 	}
-	t.Taken = outcomeView(e.Session.ConfirmInput(ctx, before, session.Tail(text), r.Echo, min(maxConfirmTime, time.Duration(in.ProveMS)*time.Millisecond), false))
+	t.Outcome = outcomeView(e.Session.ConfirmInput(ctx, before, session.LastLine(text), r.Echo, min(maxConfirmTime, time.Duration(in.ConfirmMS)*time.Millisecond), false))
 	return t, nil
 }
 
@@ -80,7 +80,7 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 	if in.ID != "" {
 		paste.ID, enter.ID = in.ID, in.ID+"-e"
 	}
-	if !before.Pasting { // what is pasted there is typed, and its ends of lines are Enters
+	if !before.AcceptsPastes { // what is pasted there is typed, and its ends of lines are Enters
 		if strings.ContainsAny(text, "\r\n") {
 			return api.Typed{}, api.Errorf(api.CodeInvalid, "the program takes no pastes, and the text has several lines: each would be submitted by itself").
 				WithHint("wait until the program is ready, or submit the lines one by one")
@@ -92,22 +92,22 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 	if err != nil {
 		return t, err
 	}
-	tail := session.Tail(text)
+	tail := session.LastLine(text)
 	drawn := e.Session.ConfirmInput(ctx, before, tail, r.Echo, drawTimeout, true) // editors may draw a paste late
-	if t.Taken = outcomeView(drawn); drawn.Drawn != session.Yes {
-		t.Taken.Submitted = string(session.No)
+	if t.Outcome = outcomeView(drawn); drawn.Drawn != session.Yes {
+		t.Outcome.Submitted = string(session.No)
 		return t, nil
 	}
 	full := awaitSettled(ctx, e)
 	if !in.Force && agentAskingPermission(e) != "" { // since the text was typed
-		t.Taken.Submitted = string(session.No)
+		t.Outcome.Submitted = string(session.No)
 		return t, nil
 	}
 	pressed := time.Now()
 	if _, err := s.typeInput(ctx, e, enter); err != nil {
 		return t, err
 	}
-	t.Taken.Submitted = string(isSubmitted(ctx, e, full, tail, pressed))
+	t.Outcome.Submitted = string(isSubmitted(ctx, e, full, tail, pressed))
 	return t, ctx.Err()
 }
 
@@ -120,7 +120,7 @@ func agentAskingPermission(e *registry.Handle) string {
 }
 
 // awaitSettled waits until the screen is idle briefly, and returns it.
-func awaitSettled(ctx context.Context, e *registry.Handle) session.Screenful {
+func awaitSettled(ctx context.Context, e *registry.Handle) session.ScreenCopy {
 	rests := drawSettleTime
 	if _, after, ok := e.AgentWorked(); ok {
 		rests = max(rests, after)
@@ -143,7 +143,7 @@ func awaitSettled(ctx context.Context, e *registry.Handle) session.Screenful {
 
 // isSubmitted determines whether a text left its input line. An agent starts to work then; for other programs it is
 // known only if the text is gone from below its place.
-func isSubmitted(ctx context.Context, e *registry.Handle, full session.Screenful, tail string, pressed time.Time) session.Tristate {
+func isSubmitted(ctx context.Context, e *registry.Handle, full session.ScreenCopy, tail string, pressed time.Time) session.Tristate {
 	line := lastRowWith(full.Rows, tail)
 	answer, version, rested := session.No, full.Version, pressed
 	for end := time.Now().Add(submitTimeout); ctx.Err() == nil && time.Now().Before(end); pause(ctx, submitPoll) {
@@ -154,12 +154,12 @@ func isSubmitted(ctx context.Context, e *registry.Handle, full session.Screenful
 		now, err := e.Session.CaptureScreen(ctx)
 		switch {
 		case err != nil:
-			return session.NotKnow
+			return session.NotKnown
 		case now.Version == full.Version:
 		case !agent && line >= 0 && len(now.Rows) == len(full.Rows) && lastRowWith(now.Rows, tail) < line:
 			return session.Yes
 		case now.Version != version:
-			answer, version, rested = session.NotKnow, now.Version, time.Now()
+			answer, version, rested = session.NotKnown, now.Version, time.Now()
 		case !agent && time.Since(rested) >= acceptSettleTime:
 			return answer
 		}

@@ -29,7 +29,7 @@ func (s *Server) requireLocalUser(ctx context.Context, r *Route) error {
 		return err
 	}
 	a := identity.Of(ctx)
-	if !a.IsAgent() && a.Token == "" && !callerOf(ctx).Held {
+	if !a.IsAgent() && a.Token == "" && !callerOf(ctx).IsRestricted {
 		return nil
 	}
 	return api.Errorf(api.CodeDenied, "%s requires a user, not %s", what, a).

@@ -24,7 +24,7 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	if err != nil {
 		return api.Waited{}, err
 	}
-	w := session.WaitFor{All: in.Body.All, Since: in.Body.Since}
+	w := session.WaitSpec{All: in.Body.All, Since: in.Body.Since}
 	if set := s.redactorFor(ctx); !set.Empty() {
 		w.Redactor = redact.NewStreamRedactor(set)
 	}
@@ -93,7 +93,7 @@ func checkAgent(reg *registry.Registry, e *registry.Handle, conds []session.Cond
 		return nil
 	case st.Shell.Phase != shell.PhasePrompt, time.Since(st.Shell.Since) < recentlyTyped, time.Since(st.LastTyped) < recentlyTyped:
 		return nil
-	case reg.Describe(e, st).AgentIs != nil:
+	case reg.Describe(e, st).AgentState != nil:
 		return nil
 	}
 	return api.Errorf(api.CodeInvalid, "no coding agent runs in session %s: its shell is at its prompt", e.Record().Name).
@@ -131,7 +131,7 @@ func agentWaitContext(ctx context.Context, reg *registry.Registry, e *registry.H
 
 // lateProgress repeats a wait for progress on an ended session after its watcher has read all output: the watcher is a
 // separate goroutine, and the owner may report the end first.
-func lateProgress(ctx context.Context, e *registry.Handle, w session.WaitFor, r session.Waited) (session.Waited, error) {
+func lateProgress(ctx context.Context, e *registry.Handle, w session.WaitSpec, r session.WaitResult) (session.WaitResult, error) {
 	if !slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondProgress }) {
 		return r, nil
 	}
@@ -164,7 +164,7 @@ func condition(c api.Condition) (session.Cond, error) {
 		if c.Pattern == "" {
 			return cond, api.Errorf(api.CodeInvalid, "a regexp condition needs a pattern")
 		}
-	case session.CondGone:
+	case session.CondAbsent:
 		if c.Text == "" && c.Pattern == "" {
 			return cond, api.Errorf(api.CodeInvalid, "a gone condition needs a text or a pattern")
 		}

@@ -120,7 +120,7 @@ func permitSSH(ctx context.Context) error {
 		}
 		return otherHostsError(g)
 	}
-	if callerOf(ctx).Held || identity.Of(ctx).IsAgent() {
+	if callerOf(ctx).IsRestricted || identity.Of(ctx).IsAgent() {
 		return api.Errorf(api.CodeDenied, "access to other hosts denied for %s", identity.Of(ctx)).
 			WithHint("use it as a user, outside of sessions with an agent or a policy, without %s", identity.Env)
 	}
@@ -306,7 +306,7 @@ func (h pageHost) Approvals(ctx context.Context) ([]api.Approval, error) {
 func (h pageHost) ShowsEvent(ctx context.Context, e *api.Event) bool { return h.s.showsEvent(ctx, e) }
 func (h pageHost) Redactor(ctx context.Context) *redact.Set          { return h.s.redactorFor(ctx) }
 
-func (h pageHost) Type(ctx context.Context, e *registry.Handle, t session.Typing, asked func()) error {
+func (h pageHost) Type(ctx context.Context, e *registry.Handle, t session.TypeRequest, asked func()) error {
 	_, err := h.s.typeNotify(ctx, e, t, "", asked)
 	return err
 }

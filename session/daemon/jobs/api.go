@@ -34,18 +34,18 @@ func (s *Set) List(ctx context.Context, q store.JobQuery) ([]api.Job, error) {
 // jobBudget is how much output the record of a job has.
 const jobBudget = 4 << 10
 
-// Look holds how long a caller that reads a job waits, and what ends its wait early.
-type Look struct {
+// ReadOptions holds how long a caller that reads a job waits, and what ends its wait early.
+type ReadOptions struct {
 	Await   time.Duration // how long to wait for the job's end; 0: do not wait
 	Stop    bool          // the job ends if the caller leaves
 	OnInput string        // "return": return when the job waits for input
-	// OnApproval "return" makes the call return when the job has an open approval, unless Told is that approval's ID.
-	OnApproval, Told string
-	MaxOutput        int // bytes; 0: the limit of the job's call
+	// OnApproval "return" makes the call return when the job has an open approval, unless KnownApproval is that approval's ID.
+	OnApproval, KnownApproval string
+	MaxOutput                 int // bytes; 0: the limit of the job's call
 }
 
 // Get describes a job, or waits for its end.
-func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
+func (s *Set) Get(ctx context.Context, ref string, in ReadOptions) (api.Job, error) {
 	r, err := s.jobRecord(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
@@ -65,14 +65,14 @@ func actorIn(request []byte) identity.Actor {
 }
 
 // describeOrAwait describes the job of a record, or waits for its end.
-func (s *Set) describeOrAwait(ctx context.Context, r store.Job, in Look) (_ api.Job, err error) {
-	how := &api.ApprovalOptions{OnApproval: in.OnApproval, Told: in.Told}
+func (s *Set) describeOrAwait(ctx context.Context, r store.Job, in ReadOptions) (_ api.Job, err error) {
+	how := &api.ApprovalOptions{OnApproval: in.OnApproval, KnownApproval: in.KnownApproval}
 	limit := in.MaxOutput
 	if limit == 0 && in.Await == 0 { // a record that is looked at
 		limit = jobBudget
 	}
 	if w := s.pendingStartByID(r.ID); w != nil {
-		if v := w.view(); in.Await == 0 || in.OnApproval == "return" && v.Result.NeedsApproval && v.Approval != in.Told {
+		if v := w.view(); in.Await == 0 || in.OnApproval == "return" && v.Result.NeedsApproval && v.Approval != in.KnownApproval {
 			return v, nil
 		}
 		c := api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: w.x.OnTimeout}
@@ -137,7 +137,7 @@ func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration, next bo
 			return api.Job{}, err
 		}
 		if w.job == nil {
-			return s.Get(ctx, w.x.Job, Look{})
+			return s.Get(ctx, w.x.Job, ReadOptions{})
 		}
 	}
 	s.await(ctx, ref) // a caller that was interrupted at once stops a job that is still being prepared

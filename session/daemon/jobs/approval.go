@@ -158,7 +158,7 @@ func (j *Job) followApproval(ctx context.Context, p *authorize.Pending, submit f
 	waiting, cancel := j.untilEnded(ctx) // a job that is given up does not wait
 	defer cancel()
 	go func() { // nor does a line whose shell has ended
-		if _, err := j.e.Session.Wait(waiting, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}}); err == nil {
+		if _, err := j.e.Session.Wait(waiting, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondExit}}}); err == nil {
 			j.fail(session.ErrEnded)
 		}
 	}()

@@ -94,5 +94,5 @@ func (j *Job) notifiesCaller(how *api.ApprovalOptions) (now bool, changed <-chan
 	}
 	changed = j.s.gate.Change(j.e.ID())
 	v := j.waitsFor()
-	return v != nil && v.State == store.ApprovalPending && v.ID != how.Told, changed
+	return v != nil && v.State == store.ApprovalPending && v.ID != how.KnownApproval, changed
 }

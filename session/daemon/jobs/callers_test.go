@@ -94,7 +94,7 @@ func TestTimeouts_PausedDuringApproval(t *testing.T) {
 			if a.back() || r.State != "needs_approval" || !r.NeedsApproval || r.Approval != p.ID() || r.TimedOut != "none" || r.Policy == nil {
 				t.Fatalf("%d: %+v", i, r)
 			}
-			if v, err := h.Get(t.Context(), "job-1", Look{}); err != nil || v.State != "needs_approval" || v.Approval != p.ID() {
+			if v, err := h.Get(t.Context(), "job-1", ReadOptions{}); err != nil || v.State != "needs_approval" || v.Approval != p.ID() {
 				t.Errorf("%d: %+v, %v", i, v, err)
 			}
 			h.allow(t, p)
@@ -138,13 +138,13 @@ func TestReturn_OnEachApprovalOnce(t *testing.T) {
 				t.Errorf("who does not know of it waits: %+v, %v", again.Result, again.err)
 			}
 			looked := asked(func() (api.Result, error) {
-				v, err := h.Get(ctx, "job-1", Look{Await: time.Minute, OnApproval: "return"})
+				v, err := h.Get(ctx, "job-1", ReadOptions{Await: time.Minute, OnApproval: "return"})
 				return api.Result{State: v.State, Approval: v.Approval}, err
 			})
 			if !looked.back() || looked.State != "needs_approval" || looked.Approval != p.ID() {
 				t.Errorf("who looks on waits: %+v, %v", looked.Result, looked.err)
 			}
-			x.Told = p.ID()
+			x.KnownApproval = p.ID()
 			a = h.exec(ctx, sh, x)
 			if a.back() {
 				t.Fatalf("it is told twice: %+v, %v", a.Result, a.err)

@@ -300,7 +300,7 @@ func TestJobsWithoutAStore(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	j.save() // is logged
-	if _, err := s.Get(t.Context(), "y", Look{}); err == nil {
+	if _, err := s.Get(t.Context(), "y", ReadOptions{}); err == nil {
 		t.Error("a job that nobody knows is described")
 	}
 }

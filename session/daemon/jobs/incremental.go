@@ -25,7 +25,7 @@ func (j *Job) digestOutput(ctx context.Context) {
 		from = j.s.reg.Describe(j.e, j.e.Session.Status()).Output.Start
 	}
 	j.digest.Lock()
-	j.digest.text = excerpt.NewAlong(j.e.Session, from, j.limits(0))
+	j.digest.text = excerpt.NewIncremental(j.e.Session, from, j.limits(0))
 	j.digest.Unlock()
 	for j.awaitOutput(ctx) {
 		j.digest.Lock()

@@ -37,15 +37,15 @@ type lineTarget struct {
 	since time.Time
 }
 
-// Send implements ladder.Target.
-func (t lineTarget) Send(_ context.Context, s killladder.Step) (killladder.Sent, error) {
-	if s.Signal != 0 && !t.j.s.reg.SignalBegan(t.j.e, t.since, s.Signal) && !s.Last() {
-		return killladder.Unheard, nil
+// Send implements killladder.Target.
+func (t lineTarget) Send(_ context.Context, s killladder.Step) (killladder.SendResult, error) {
+	if s.Signal != 0 && !t.j.s.reg.SignalBegan(t.j.e, t.since, s.Signal) && !s.IsLast() {
+		return killladder.Ignored, nil
 	}
-	return killladder.Heard, nil
+	return killladder.Delivered, nil
 }
 
-// Await implements ladder.Target.
+// Await implements killladder.Target.
 func (t lineTarget) Await(ctx context.Context, s killladder.Step) bool {
 	if s.Signal != 0 || s.Grace <= questionGrace {
 		return t.j.awaitFor(ctx, stateEnded, s.Grace)
@@ -90,8 +90,8 @@ func (j *Job) processesSince() time.Time {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case j.run != nil && isClosed(j.run.Begun) && !j.run.Typed.IsZero():
-		return j.run.Typed
+	case j.run != nil && isClosed(j.run.StartedC) && !j.run.TypedAt.IsZero():
+		return j.run.TypedAt
 	case j.outcome.started.Began.IsZero():
 		return time.Now()
 	}

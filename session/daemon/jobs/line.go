@@ -74,8 +74,8 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	j.program.prompt, j.program.repl, j.program.noStatus = prompt, repl, noStatus
 	j.mu.Unlock()
 	began := time.Now()
-	at, err := j.e.Session.Type(ctx, session.Typing{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
-		if v.Replied { // what the editor made of replies that no program read is no part of the line
+	at, err := j.e.Session.Type(ctx, session.TypeRequest{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
+		if v.UnreadReplies { // what the editor made of replies that no program read is no part of the line
 			dst = append(dst, 'U'-'@')
 		}
 		if v.Modes.BracketedPaste {
@@ -100,9 +100,9 @@ const firstPromptTime = 15 * time.Second
 // promptLimit returns how long a line waits for the program's prompt: longer while the program starts, until its first line.
 func promptLimit(st *session.Status, now time.Time) time.Duration {
 	if !st.LastTyped.IsZero() || st.Started.IsZero() {
-		return registry.Patience
+		return registry.ReadyTimeout
 	}
-	return max(registry.Patience, firstPromptTime-now.Sub(st.Started))
+	return max(registry.ReadyTimeout, firstPromptTime-now.Sub(st.Started))
 }
 
 // inputID returns the id that makes daemons type the line into a program once.
@@ -144,15 +144,15 @@ func (j *Job) checkNoQuestion(ctx context.Context) error {
 }
 
 // needs returns the input that the program waits for. It waits for up to inputKindTimeout until that is known.
-func (j *Job) needs(ctx context.Context) session.Needs {
+func (j *Job) needs(ctx context.Context) session.InputNeed {
 	if st := j.e.Session.Status(); st.Needs.Kind != inputdetect.None {
 		return st.Needs
 	}
 	ctx, cancel := context.WithTimeout(ctx, inputKindTimeout)
 	defer cancel()
-	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}})
+	w, err := j.e.Session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}})
 	if err != nil || len(w.Fired) == 0 {
-		return session.Needs{} // what it reads is not known to be a question
+		return session.InputNeed{} // what it reads is not known to be a question
 	}
 	return w.Status.Needs
 }
@@ -185,7 +185,7 @@ func (j *Job) awaitPrompt(ctx context.Context) error {
 	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: promptSettleTime}}
 	asks := []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}
 	for {
-		w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: quiet})
+		w, err := j.e.Session.Wait(ctx, session.WaitSpec{Conds: quiet})
 		if err := waitFailed(&w, err); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (j *Job) awaitPrompt(ctx context.Context) error {
 			return err
 		}
 		short, cancel := context.WithTimeout(ctx, blockedPollInterval)
-		w, err = j.e.Session.Wait(short, session.WaitFor{Conds: asks})
+		w, err = j.e.Session.Wait(short, session.WaitSpec{Conds: asks})
 		cancel()
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			continue
@@ -212,7 +212,7 @@ func (j *Job) awaitPrompt(ctx context.Context) error {
 const blockedPollInterval = 300 * time.Millisecond
 
 // waitFailed returns why a wait ended without a match, or nil if it matched.
-func waitFailed(w *session.Waited, err error) error {
+func waitFailed(w *session.WaitResult, err error) error {
 	switch {
 	case err != nil:
 		return err

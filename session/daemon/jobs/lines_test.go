@@ -149,7 +149,7 @@ func (d *script) endsIfKilled(c api.Call, at time.Time) {
 func (h *house) look(t *testing.T, job string) api.Result {
 	t.Helper()
 	synctest.Wait()
-	v, err := h.Get(t.Context(), job, Look{})
+	v, err := h.Get(t.Context(), job, ReadOptions{})
 	if err != nil || v.Result == nil {
 		t.Fatalf("%s: %+v, %v", job, v, err)
 	}
@@ -209,7 +209,7 @@ func TestLinesInAQueue(t *testing.T) {
 		if err := h.Forget(ctx, "job-1"); err != nil {
 			t.Error(err)
 		}
-		if _, err := h.Get(ctx, "job-1", Look{}); codeOf(err) != api.CodeNotFound {
+		if _, err := h.Get(ctx, "job-1", ReadOptions{}); codeOf(err) != api.CodeNotFound {
 			t.Errorf("one that was forgotten: %v", err)
 		}
 		if _, err := h.Stop(ctx, "job-5", time.Second, false); codeOf(err) != api.CodeEnded {
@@ -245,7 +245,7 @@ func TestDeadCallers(t *testing.T) {
 				sh.begins("work")
 				if c.looks {
 					a = asked(func() (api.Result, error) {
-						_, err := h.Get(ctx, "job-1", Look{Await: time.Hour})
+						_, err := h.Get(ctx, "job-1", ReadOptions{Await: time.Hour})
 						return api.Result{}, err
 					})
 				}

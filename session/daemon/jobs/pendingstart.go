@@ -283,7 +283,7 @@ func (w *pendingStart) view() api.Job {
 // awaitResult waits until the command was started and then for its job's result, or until the caller has to return
 // without it.
 func (w *pendingStart) awaitResult(ctx context.Context, c *api.Call, start bool, how *api.ApprovalOptions) (api.Result, error) {
-	if r := w.result(); c.Background || how.OnApproval == "return" && r.NeedsApproval && r.Approval != how.Told {
+	if r := w.result(); c.Background || how.OnApproval == "return" && r.NeedsApproval && r.Approval != how.KnownApproval {
 		return r, nil
 	}
 	return w.awaitStart(ctx, c, start, how, true)
@@ -345,7 +345,7 @@ func (w *pendingStart) awaitStart(ctx context.Context, c *api.Call, start bool, 
 		return api.Result{}, w.err
 	}
 	x := w.x
-	x.Call, x.Start, x.OnApproval, x.Told = *c, start, how.OnApproval, how.Told
+	x.Call, x.Start, x.OnApproval, x.KnownApproval = *c, start, how.OnApproval, how.KnownApproval
 	return w.job.firstAnswer(ctx, &x)
 }
 

@@ -178,7 +178,7 @@ func (p *pool) make(ctx context.Context, r *warmGroup) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondPrompt}}})
+	w, err := e.Session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondPrompt}}})
 	if err == nil && len(w.Fired) == 0 {
 		err = api.Errorf(api.CodeEnded, "the shell ended before its first prompt").WithHint("start it with `longterm new` and look at its screen")
 	}

@@ -179,14 +179,14 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		return
 	}
 	if run := j.submittedLine(); run != nil {
-		r.Cleared = run.Cleared
+		r.Cleared = run.ClearedText
 	}
 	r.Command, r.Quality = int(c.Number), string(c.Quality)
 	r.Range, r.CwdBefore = api.Range{Start: c.Start, End: c.End}, c.CwdBefore
 	if c.End == 0 { // the end so far, for the next read to start from
 		r.Range.End = j.outputEnd(&c, st)
 		if run := j.submittedLine(); run != nil {
-			r.Range.Start = j.e.Session.AfterEcho(ctx, c, r.Range.End)
+			r.Range.Start = j.e.Session.OutputStart(ctx, c, r.Range.End)
 		}
 	}
 	if ended {
@@ -233,7 +233,7 @@ const notAcceptedHint = "close its quotes and blocks, or check the output of the
 
 // isNotAccepted reports whether err means that the shell rejected the line and ran nothing of it.
 func isNotAccepted(err error) bool {
-	for _, e := range []error{session.ErrIncomplete, session.ErrRefused, session.ErrLine, session.ErrBusy, session.ErrBegun, session.ErrNoShell} {
+	for _, e := range []error{session.ErrIncomplete, session.ErrRefused, session.ErrLine, session.ErrBusy, session.ErrUserTyping, session.ErrNoShell} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -254,7 +254,7 @@ func (j *Job) wasNeverTyped(c *session.Command, err error) bool {
 		return false
 	}
 	run := j.submittedLine()
-	return run == nil || run.Typed.IsZero()
+	return run == nil || run.TypedAt.IsZero()
 }
 
 // fillAnswers sets what the response rules of the line did.
@@ -295,7 +295,7 @@ func (j *Job) limits(limit int) excerpt.Limits {
 func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	l := j.limits(limit)
 	if r.State == "running" && j.inputNeeded() == "" {
-		l.Whole = api.Meanwhile
+		l.Whole = api.MaxSimilarRunningBytes
 	}
 	l.Live = r.State == "running"
 	t, err := j.text(ctx, of, l)

@@ -162,7 +162,7 @@ func (j *Job) awaitFound(ctx context.Context) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+		_, _ = j.e.Session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondExit}}})
 	}()
 	if !j.awaitFor(ctx, stateRunning, stuckTime) && ctx.Err() == nil && j.e.Session.Status().Shell.Phase == shell.PhasePrompt {
 		j.fail(errors.New("its beginning was not seen: the daemon was restarted")) // a comment, for example

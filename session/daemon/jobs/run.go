@@ -116,7 +116,7 @@ func (j *Job) checkSubmittable(ctx context.Context, x api.Exec) error {
 	if ended {
 		return session.ErrEnded
 	}
-	_, err := j.e.Session.Exec(ctx, session.Line{Text: x.Line, Try: true})
+	_, err := j.e.Session.Exec(ctx, session.Line{Text: x.Line, DryRun: true})
 	if errors.Is(err, session.ErrBusy) {
 		return err
 	}
@@ -130,7 +130,7 @@ func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), 
 	run, err := (*session.Run)(nil), session.ErrBusy
 	if !authorize.ReadCode(j.approval.request.Readers) { // else it is the program's and not the shell's, even if that is back
 		run, err = j.e.ExecWithRules(identity.With(ctx, j.approval.request.Actor), session.Line{
-			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.Typist(j.approval.request.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
+			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.Typist(j.approval.request.Actor, false), RecordHistory: x.History || j.s.conf.Get().Shells.History,
 		}, x.Respond)
 	}
 	program := x.Foreign || authorize.ReadCode(j.approval.request.Readers)
@@ -227,11 +227,11 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	if pending != nil {
 		w, err := s.addPendingStart(ctx, x, asking, pending)
 		if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
-			pending.Later()
+			pending.Release()
 			return s.rejoin(ctx, &x.Call, asked, x.Start, &x.ApprovalOptions)
 		}
 		if err != nil {
-			pending.Later()
+			pending.Release()
 			return api.Result{}, err
 		}
 		return w.awaitResult(ctx, &x.Call, x.Start, &x.ApprovalOptions)
@@ -545,7 +545,7 @@ func (j *Job) watchInput(ctx context.Context, waiting chan<- struct{}) {
 		return
 	}
 	for {
-		w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
+		w, err := j.e.Session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondInput}}})
 		switch {
 		case err != nil || len(w.Fired) == 0:
 			return

@@ -70,7 +70,7 @@ func (s *Set) Close() {
 	s.closed = true
 	s.mu.Unlock()
 	s.stop()
-	s.unwritten.Leave()
+	s.unwritten.Stop()
 	s.work.Wait()
 	s.retryUnwritten() // a last time
 	s.pool.close()
@@ -350,15 +350,15 @@ func (j *Job) auditEnd(r *api.Result) {
 func (j *Job) followLine(ctx context.Context) {
 	run := j.submittedLine()
 	select {
-	case <-run.Begun:
+	case <-run.StartedC:
 	case <-ctx.Done():
 		return
 	}
-	if run.Started.Number > 0 {
-		j.onCommand(&run.Started, nil)
+	if run.StartCommand.Number > 0 {
+		j.onCommand(&run.StartCommand, nil)
 	}
 	select {
-	case <-run.Done:
+	case <-run.DoneC:
 		taken := j.program.allowed && errors.Is(run.Err, session.ErrBusy)           // with what had just been typed
 		if taken || errors.Is(run.Err, session.ErrNoShell) && len(run.Rules) == 0 { // or another shell took the terminal
 			j.submitUnintegrated(ctx)
@@ -372,7 +372,7 @@ func (j *Job) followLine(ctx context.Context) {
 // followCommand waits for the end of the session's own command.
 func (j *Job) followCommand(ctx context.Context) {
 	j.move(triggerStarted, nil)
-	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+	w, err := j.e.Session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondExit}}})
 	switch {
 	case ctx.Err() != nil:
 	case err == nil && len(w.Fired) > 0 && j.ranInDraft():

@@ -74,7 +74,7 @@ func (s *Set) write(ctx context.Context, r store.Job) error {
 
 // retryLater queues a record whose write failed.
 func (s *Set) retryLater(r store.Job) {
-	if _, begin := s.unwritten.Note(r.ID, r); !begin {
+	if _, begin := s.unwritten.Add(r.ID, r); !begin {
 		return
 	}
 	s.mu.Lock()
@@ -86,7 +86,7 @@ func (s *Set) retryLater(r store.Job) {
 
 // retryUnwritten writes the queued records, oldest first, until one fails.
 func (s *Set) retryUnwritten() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), retryqueue.Every)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), retryqueue.RetryInterval)
 	defer cancel()
 	for _, r := range s.matching("") {
 		var err error

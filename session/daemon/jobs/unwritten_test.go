@@ -37,7 +37,7 @@ func refusing(t *testing.T, what string) (s *Set, room func()) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	s = New(registry.New(registry.Config{Log: log, Store: st}), st, nil, log, nil)
-	t.Cleanup(func() { s.stop(); s.unwritten.Leave(); s.work.Wait() })
+	t.Cleanup(func() { s.stop(); s.unwritten.Stop(); s.work.Wait() })
 	if err := st.CreateSession(t.Context(), store.Session{ID: "s", Name: "s"}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestJobsOnAFullDisk(t *testing.T) {
 			j.move(triggerExited, nil)
 			j.move(triggerFinished, func() { j.outcome.result, j.outcome.at = &api.Result{State: "exited"}, time.Now() })
 			s.forget(j)
-			v, err := s.Get(ctx, "job-1", Look{Await: time.Minute, Stop: true})
+			v, err := s.Get(ctx, "job-1", ReadOptions{Await: time.Minute, Stop: true})
 			if err != nil || v.State != store.JobDone || v.Outcome != "exited" {
 				t.Errorf("its end: %+v, %v", v, err)
 			}

@@ -77,7 +77,7 @@ type Host interface {
 	// Veil returns the secrets to mask for the caller; nil if none.
 	Redactor(ctx context.Context) *redact.Set
 	// Type types by the rules. It calls asked when a user has to approve the input, and waits for the answer.
-	Type(ctx context.Context, e *registry.Handle, t session.Typing, asked func()) error
+	Type(ctx context.Context, e *registry.Handle, t session.TypeRequest, asked func()) error
 	// Offset returns the offset of a moment in a session's output.
 	Offset(ctx context.Context, e *registry.Handle, moment string) (uint64, error)
 	// Error converts an error to the form that clients receive.

@@ -149,7 +149,7 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 	if t.ID, err = m.Unique(); err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	t.Person = !identity.Of(p.ctx).IsAgent()
+	t.FromUser = !identity.Of(p.ctx).IsAgent()
 	if p.e.OnPipes() {
 		t = onPipes(t)
 	}
@@ -169,7 +169,7 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 }
 
 // onPipes makes Enter end lines: on a pipe no terminal driver does that.
-func onPipes(t session.Typing) session.Typing {
+func onPipes(t session.TypeRequest) session.TypeRequest {
 	encode := t.Encode
 	if encode == nil {
 		return t
@@ -187,8 +187,8 @@ func onPipes(t session.Typing) session.Typing {
 }
 
 // typingOf converts a message to input. Keys and pastes are encoded later, with the terminal's modes.
-func typingOf(m *wire.Message) (session.Typing, error) {
-	var t session.Typing
+func typingOf(m *wire.Message) (session.TypeRequest, error) {
+	var t session.TypeRequest
 	switch m.T {
 	case "key":
 		k, err := m.Key()

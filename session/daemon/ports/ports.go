@@ -43,7 +43,7 @@ const (
 // nothing.
 type Watch struct {
 	reg   *registry.Registry
-	pace  *idlepoll.Pace
+	pace  *idlepoll.Poller
 	find  func(groups [][]int, unix bool) []listeners.Found
 	alarm *idlepoll.Alarm
 	wake  chan struct{}
@@ -66,7 +66,7 @@ type watched struct {
 }
 
 // New returns a watch of a registry's sessions. It looks by itself after Start.
-func New(reg *registry.Registry, pace *idlepoll.Pace) *Watch {
+func New(reg *registry.Registry, pace *idlepoll.Poller) *Watch {
 	w := &Watch{reg: reg, pace: pace, find: listeners.Look, sessions: map[string]*watched{}, wake: make(chan struct{}, 1)}
 	w.alarm = pace.Alarm(func() {
 		select {
@@ -384,7 +384,7 @@ func programOf(pid int, known []api.Port) string {
 // missing returns the ports of list that other does not have.
 func missing(list, other []api.Port) (all []api.Port) {
 	for i := range list {
-		if !slices.ContainsFunc(other, func(o api.Port) bool { return o.Is(&list[i]) }) {
+		if !slices.ContainsFunc(other, func(o api.Port) bool { return o.SameSocket(&list[i]) }) {
 			all = append(all, list[i])
 		}
 	}

@@ -367,17 +367,17 @@ func (h *Registry) newOwner(e *Handle, dev *device, r *ring.Ring, j openedJourna
 	cfg := session.Config{
 		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j.Journal, Engine: e.rec.Engine,
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
-		Status:  status, Log: h.log, Rebuilding: h.rebuilding,
+		Status:  status, Log: h.log, RebuildSlots: h.rebuilding,
 		OnChange: func(st session.Status, c session.Change) { h.onChange(e, st, c) },
 		OnNotify: func(title, body string) { h.publishNotification(e, title, body) },
 
-		Shell:     h.spawner.LaunchOf(e.rec.ID),
-		Nonce:     importedNonce(dir),
-		OnCommand: func(c session.Command) { h.onCommand(e, c) },
+		Shell:       h.spawner.LaunchOf(e.rec.ID),
+		OriginNonce: importedNonce(dir),
+		OnCommand:   func(c session.Command) { h.onCommand(e, c) },
 
-		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Emulators: h.emulators,
-		Known: h.known, Secrets: &answerer{h, e}, OnFiring: func(f session.Firing) { h.onFired(e, f) },
-		FrameInterval: h.conf.FrameInterval, Pace: h.pace,
+		Build: h.build, PreviousCrashed: h.crashed, SuspectSlot: h.suspects, EmulatorCache: h.emulators,
+		Vault: h.known, Secrets: &answerer{h, e}, OnFiring: func(f session.Firing) { h.onFired(e, f) },
+		FrameInterval: h.conf.FrameInterval, Poller: h.pace,
 	}
 	if dev != nil {
 		cfg.Device = dev

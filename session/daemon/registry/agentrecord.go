@@ -189,7 +189,7 @@ func sameProgram(agent, started []string) bool {
 
 // resumeArgv returns the command that replaces a session's own program to resume its agent's conversation, or nil.
 func (h *Registry) resumeArgv(e *Handle, req *api.Restore) []string {
-	if req.Fresh || req.Shell || !h.ResumesItself(e) {
+	if req.NewConversation || req.Shell || !h.ResumesItself(e) {
 		return nil
 	}
 	a, left := h.recordedAgent(e)

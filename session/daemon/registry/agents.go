@@ -304,7 +304,7 @@ func (w *agentWatch) poll(ctx context.Context) (next time.Duration) {
 	if argv := w.record.resume(w.m.Agent()); len(argv) > 0 {
 		state.Resume = shellquote.Line(argv)
 	}
-	w.e.Session.SetAgentState(session.AgentState{State: string(v.State), Sure: v.Confident, At: l.Now})
+	w.e.Session.SetAgentState(session.AgentState{State: string(v.State), Confident: v.Confident, At: l.Now})
 	if w.e.agent.set(state, w.m.LastWorked()) {
 		w.publish()
 	}

@@ -26,7 +26,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.Clients.Count(), Size: string(e.Clients.Policy()),
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
-	a.Left, a.Started, a.Sandbox = e.leftover(), st.Started, h.Sandbox(e)
+	a.LeftoverPIDs, a.Started, a.Sandbox = e.leftover(), st.Started, h.Sandbox(e)
 	a.Draft = h.DraftOf(e, &st)
 	a.Approvals, a.Policy, a.Agent = h.host.Approvals(r.ID), r.Policy, r.Agent
 	a.Executions, a.RefusedCount = h.ExecutionsOf(e)
@@ -35,7 +35,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		a.Labels = map[string]string{}
 	}
 	if r.Pipe {
-		a.Mode, a.Why = "pipe", e.ModeReason()
+		a.Mode, a.ModeReason = "pipe", e.ModeReason()
 	}
 	if st.Progress != "" && st.Progress != "none" {
 		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent, Reported: true}
@@ -48,12 +48,12 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	}
 	a.Needs = NeedsOf(st)
 	if st.State == session.Running {
-		a.AgentIs = e.agent.get()
+		a.AgentState = e.agent.get()
 	} else {
 		a.Stopped, a.RestartAt = r.Stopped, h.restarts.dueAt(e)
 	}
 	if !st.LastOutput.IsZero() {
-		a.LastWrite = &st.LastOutput
+		a.LastOutput = &st.LastOutput
 	}
 	until := time.Now()
 	if !st.Ended.IsZero() {

@@ -267,7 +267,7 @@ func TestTurnsOfUnintegratedPrograms(t *testing.T) {
 		}
 		began := time.Now()
 		var e *api.Error
-		if err := u.Take(ctx, false); !errors.As(err, &e) || e.Code != api.CodeBusy || time.Since(began) != Patience {
+		if err := u.Take(ctx, false); !errors.As(err, &e) || e.Code != api.CodeBusy || time.Since(began) != ReadyTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		short, cancel := context.WithTimeout(ctx, time.Hour)

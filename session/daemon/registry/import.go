@@ -68,9 +68,9 @@ func (h *Registry) ReplicaRecord(ctx context.Context, e *Handle, limit int) ([]b
 	}
 }
 
-// TakeIn imports an ended session from another host's record, which is not trusted, and a directory with its journal,
+// Import imports an ended session from another host's record, which is not trusted, and a directory with its journal,
 // which it moves. Only a user can start it again. If it was running, last counts as its end.
-func (h *Registry) TakeIn(ctx context.Context, host, id string, record []byte, journalDir string, last time.Time) (name string, err error) {
+func (h *Registry) Import(ctx context.Context, host, id string, record []byte, journalDir string, last time.Time) (name string, err error) {
 	var in replicaRecord
 	if err := json.Unmarshal(record, &in); err != nil {
 		return "", fmt.Errorf("session record: %w", err)

@@ -38,7 +38,7 @@ func TestNonce_ImportedWithSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.TakeIn(t.Context(), "there", id, b, filepath.Join(top, "journal"), time.Now()); err != nil {
+			if _, err := r.Import(t.Context(), "there", id, b, filepath.Join(top, "journal"), time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			e, err := r.Resolve(id)

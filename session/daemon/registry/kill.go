@@ -149,10 +149,10 @@ type sessionTarget struct {
 	handlers []sys.Process // signaled processes that do not ignore it
 }
 
-// Send implements ladder.Target.
-func (t *sessionTarget) Send(ctx context.Context, s killladder.Step) (killladder.Sent, error) {
+// Send implements killladder.Target.
+func (t *sessionTarget) Send(ctx context.Context, s killladder.Step) (killladder.SendResult, error) {
 	if s.Signal == syscall.SIGINT && t.e.atPrompt() {
-		return killladder.Unheard, nil // nothing to interrupt
+		return killladder.Ignored, nil // nothing to interrupt
 	}
 	if !t.fresh && !s.Foreground {
 		t.all, t.fresh = t.h.processesOf(t.e), true
@@ -168,13 +168,13 @@ func (t *sessionTarget) Send(ctx context.Context, s killladder.Step) (killladder
 	}
 	switch {
 	case errors.Is(err, link.ErrNotFound):
-		return killladder.Leaving, nil // it ended by itself, and was let go, before this step
+		return killladder.Exiting, nil // it ended by itself, and was let go, before this step
 	case err != nil && !s.Foreground:
-		return killladder.Heard, fmt.Errorf("signal: %w", err)
+		return killladder.Delivered, fmt.Errorf("signal: %w", err)
 	case len(t.signaled) > 0 && len(t.handlers) == 0:
-		return killladder.Unheard, nil
+		return killladder.Ignored, nil
 	}
-	return killladder.Heard, nil
+	return killladder.Delivered, nil
 }
 
 // handlersOf returns the receivers of a signal that do not ignore it, without a shell at its prompt for TERM: it handles TERM, but
@@ -205,7 +205,7 @@ func (t *sessionTarget) Await(ctx context.Context, s killladder.Step) bool {
 	waiting, stop := context.WithTimeout(ctx, s.Grace)
 	defer stop()
 	var watch sync.WaitGroup
-	if !s.Last() && len(t.handlers) > 0 {
+	if !s.IsLast() && len(t.handlers) > 0 {
 		watch.Go(func() { t.stopWhenHandled(waiting, stop, s.Signal) })
 	}
 	ended := t.e.endsWithin(waiting, s.Grace)
@@ -216,7 +216,7 @@ func (t *sessionTarget) Await(ctx context.Context, s killladder.Step) bool {
 	switch {
 	case s.Signal == syscall.SIGINT:
 		t.h.killLeftovers(t.e, s.Grace, t.known...)
-	case !s.Last():
+	case !s.IsLast():
 		awaitEnd(t.handlers, time.Until(until))
 	}
 	return true
@@ -282,7 +282,7 @@ func (h *Registry) sendAll(ctx context.Context, e *Handle, step killladder.Step,
 func (e *Handle) endsWithin(ctx context.Context, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	_, err := e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
+	_, err := e.Session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondExit}}})
 	return err == nil
 }
 

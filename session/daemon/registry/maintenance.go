@@ -81,7 +81,7 @@ func (m *Maintenance) run(ctx context.Context) {
 			if rests {
 				memrelease.EndThreads(sys.Threads())
 			}
-			if given := memory.MaybeRelease(rests); pages.Due(sys.PageFaults(), given || rests) {
+			if given := memory.MaybeRelease(rests); pages.IsDue(sys.PageFaults(), given || rests) {
 				sys.LeaveOwnPages()
 			}
 		case <-pack.C():

@@ -71,15 +71,15 @@ type lostTarget struct {
 	list []*orphan
 }
 
-// Send implements ladder.Target.
-func (t lostTarget) Send(_ context.Context, s killladder.Step) (killladder.Sent, error) {
+// Send implements killladder.Target.
+func (t lostTarget) Send(_ context.Context, s killladder.Step) (killladder.SendResult, error) {
 	for _, o := range t.list {
 		o.signal(s)
 	}
 	if !anyHandlerLives(t.list) {
-		return killladder.Unheard, nil
+		return killladder.Ignored, nil
 	}
-	return killladder.Heard, nil
+	return killladder.Delivered, nil
 }
 
 // Await implements killladder.Target. Processes that appeared since count as living.
@@ -139,7 +139,7 @@ func (o *orphan) signal(s killladder.Step) {
 	o.handlers = slices.DeleteFunc(slices.Clone(to), func(p sys.Process) bool {
 		return p.Ignores(s.Signal) || s.Signal == syscall.SIGINT && p.Ignores(syscall.SIGTERM)
 	})
-	if s.Last() {
+	if s.IsLast() {
 		for _, dir := range o.cgroups {
 			_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
 		}

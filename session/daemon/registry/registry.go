@@ -64,7 +64,7 @@ type Registry struct {
 	JobSession func(ref string) (id string, own bool)
 
 	Bus         events.Bus
-	pace        *idlepoll.Pace
+	pace        *idlepoll.Poller
 	rebuilding  chan struct{} // semaphore of owners that replay their journal
 	suspects    chan struct{}
 	emulators   *session.EmulatorCache // emulators of ended sessions in memory
@@ -134,34 +134,34 @@ type Config struct {
 	Crashed  bool // the previous daemon crashed
 	Host     Host
 	Known    *redact.Vault // known secret values
-	// Again decides whether a session's program may be restarted by policy, and stores in req which file that is; nil:
+	// CheckRestart decides whether a session's program may be restarted by policy, and stores in req which file that is; nil:
 	// always.
-	Again func(ctx context.Context, e *Handle, req *api.Restore) error
+	CheckRestart func(ctx context.Context, e *Handle, req *api.Restore) error
 	// Post queues notices for webhooks; nil: they are posted once, at once.
 	Post func(webhook.Notice) error
-	// Former returns this machine's name in a fleet that has replicas of an earlier machine of that name; nil if none.
-	Former func() string
+	// FormerHost returns this machine's name in a fleet that has replicas of an earlier machine of that name; nil if none.
+	FormerHost func() string
 	// Elsewhere means that the sessions are replicas of another machine's: no process here belongs to them.
 	Elsewhere bool
-	// Pace controls the polling intervals; nil: always the shortest.
-	Pace *idlepoll.Pace
+	// Poller controls the polling intervals; nil: always the shortest.
+	Poller *idlepoll.Poller
 }
 
 // New returns an empty registry; Load reads the records.
 func New(c Config) *Registry {
 	h := &Registry{
-		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, former: c.Former,
+		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, former: c.FormerHost,
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{}, bycall: map[string]string{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner:   spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
 		emulators: session.NewEmulatorCache(maxEndedEmulators),
-		pace:      cmp.Or(c.Pace, new(idlepoll.Pace)),
+		pace:      cmp.Or(c.Poller, new(idlepoll.Poller)),
 	}
 	if c.Elsewhere {
 		h.scanner.read = func() *sys.Table { return &sys.Table{} }
 	}
 	h.adoption = adoption{reg: h, found: map[string]bool{}, unanswered: map[string]bool{}, keeperSince: map[string]time.Time{}, neverStarted: map[string]bool{}}
-	h.restarts = restarts{reg: h, check: c.Again, backoff: map[string]time.Duration{}, pending: map[*Handle]time.Time{}, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+	h.restarts = restarts{reg: h, check: c.CheckRestart, backoff: map[string]time.Duration{}, pending: map[*Handle]time.Time{}, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
 	return h
 }
@@ -386,7 +386,7 @@ func (h *Registry) onChange(e *Handle, st session.Status, c session.Change) {
 		h.recordNeedsInput(e, &st)
 		h.notifyInput(e, &st)
 	// published only if the input was awaited since, or another state was published in between
-	case session.ChangeInputAgain:
+	case session.ChangeInputKept:
 		h.notifyInput(e, &st)
 		if !e.lastPublishedIdle() {
 			return
@@ -450,7 +450,7 @@ var eventKinds = map[session.Change]string{
 	session.ChangeState: "state", session.ChangeSize: "size", session.ChangeTitle: "title",
 	session.ChangeCwd: "cwd", session.ChangeBell: "bell", session.ChangeAlt: "alt",
 	session.ChangeProgress: "progress", session.ChangeHistory: "history", session.ChangeShell: "shell",
-	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeInputAgain: "input", session.ChangeQuarantine: "quarantine",
+	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeInputKept: "input", session.ChangeQuarantine: "quarantine",
 }
 
 // KeeperLost ends the programs of a dead keeper and then marks its sessions.
@@ -525,7 +525,7 @@ func (h *Registry) StopAll() {
 	}
 	wg.Wait()
 	h.records.Flush(context.Background())
-	h.unwritten.Leave()
+	h.unwritten.Stop()
 	h.writes.Wait()
 	h.manifests.flush()
 	h.retryWrites() // a last time

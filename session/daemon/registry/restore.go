@@ -61,7 +61,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 		e.rec.Labels[api.ProjectFromLabel] = strconv.FormatUint(p.Base, 10)
 	}
 	if err == nil && anew { // what could not be looked at is not looked at again
-		err = old.Session.BeginAfter(p.Base)
+		err = old.Session.SkipHistoryBefore(p.Base)
 	}
 	var start func()
 	if err == nil {

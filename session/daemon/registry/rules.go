@@ -134,7 +134,7 @@ func attachedViews(rules []session.Rule) []api.RespondAttached {
 // attachedView returns a rule in its API form.
 func attachedView(r *session.Rule) api.RespondAttached {
 	v := api.RespondAttached{
-		ID: r.ID, Uses: r.Uses, Added: r.Added, Call: r.OfCall(), Failed: r.Failed,
+		ID: r.ID, Uses: r.Uses, Added: r.Added, Call: r.IsOfLine(), Failed: r.Failed,
 		RespondRule: api.RespondRule{
 			Name: r.Name, Text: r.Text, Regexp: r.Regexp, On: string(r.On), Reply: replyViews(r.Reply), Max: r.Max,
 			TimeoutMS: r.Timeout.Milliseconds(), CooldownMS: r.CoolDown.Milliseconds(), Force: r.Force, After: r.After,

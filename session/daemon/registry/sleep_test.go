@@ -283,7 +283,7 @@ func TestReadToEnd(t *testing.T) {
 		if a := e.activity.view(1); a == nil || a.Running || a.Progress == nil || a.Progress.Percent != 100 {
 			t.Fatalf("%+v", a)
 		}
-		if got, err := e.Session.Wait(t.Context(), session.WaitFor{Conds: []session.Cond{{Kind: session.CondProgress, Percent: 100}}}); err != nil || got.Ended {
+		if got, err := e.Session.Wait(t.Context(), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondProgress, Percent: 100}}}); err != nil || got.Ended {
 			t.Errorf("%+v, %v", got, err)
 		}
 		w.stop()

@@ -40,7 +40,7 @@ func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
 	defer r.Bus.Leave(l)
 	nothing := session.Status{State: session.Running}
 	text := nothing
-	text.Needs = session.Needs{Kind: inputdetect.Text, Since: time.Now()}
+	text.Needs = session.InputNeed{Kind: inputdetect.Text, Since: time.Now()}
 	prompt := nothing
 	prompt.Shell = session.ShellStatus{Phase: shell.PhasePrompt}
 	for _, c := range []struct {
@@ -50,12 +50,12 @@ func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
 		told []string
 	}{
 		{"it asks", text, session.ChangeInput, []string{"input: text"}},
-		{"again, and nobody heard of anything", text, session.ChangeInputAgain, nil},
+		{"again, and nobody heard of anything", text, session.ChangeInputKept, nil},
 		{"a title while it is not known", nothing, session.ChangeTitle, []string{"title: nothing"}},
-		{"again", text, session.ChangeInputAgain, []string{"input: text"}},
-		{"once more", text, session.ChangeInputAgain, nil},
+		{"again", text, session.ChangeInputKept, []string{"input: text"}},
+		{"once more", text, session.ChangeInputKept, nil},
 		{"at a prompt", prompt, session.ChangeShell, []string{"shell: nothing"}},
-		{"at the same prompt", prompt, session.ChangeInputAgain, nil},
+		{"at the same prompt", prompt, session.ChangeInputKept, nil},
 	} {
 		r.onChange(e, c.st, c.c)
 		if told := toldNow(l); !slices.Equal(told, c.told) {
@@ -128,7 +128,7 @@ func TestStoredPrompt_HasNoSecrets(t *testing.T) {
 	if _, err := r.store.Subscribe(t.Context(), store.Subscription{Name: "hook"}); err != nil {
 		t.Fatal(err)
 	}
-	r.recordNeedsInput(e, &session.Status{Needs: session.Needs{Kind: inputdetect.Confirm, Reason: `the text offers yes or no: "Keep hunter22? [y/N]"`, Since: time.Now()}})
+	r.recordNeedsInput(e, &session.Status{Needs: session.InputNeed{Kind: inputdetect.Confirm, Reason: `the text offers yes or no: "Keep hunter22? [y/N]"`, Since: time.Now()}})
 	r.writes.Wait()
 	kept, _, _, err := r.store.Completions(t.Context(), &store.Subscription{}, 0, 10)
 	if err != nil || len(kept) != 1 || kept[0].Text != `the text offers yes or no: "Keep ********? [y/N]"` {

@@ -17,7 +17,7 @@ func TestThreadsOfABurstEnd(t *testing.T) {
 	const many = 40
 	r, _ := hosted(t, nil)
 	r.AdoptAll(t.Context(), nil, nil)
-	r.pace = &idlepoll.Pace{After: time.Millisecond, Beat: 10 * time.Millisecond}
+	r.pace = &idlepoll.Poller{IdleAfter: time.Millisecond, IdleInterval: 10 * time.Millisecond}
 	r.pace.AllowIdle(true)
 	left := threads.Burst(t, many)
 	ctx, stop := context.WithCancel(t.Context())

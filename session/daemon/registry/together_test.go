@@ -71,7 +71,7 @@ func TestOwners_StartAfterAllAdopted(t *testing.T) {
 		t.Fatalf("the second keeper was asked: %v; the lost session was settled: %v", asked, settled)
 	}
 	e := r.ByID(kept.ID)
-	w, err := e.Session.Wait(t.Context(), session.WaitFor{Conds: []session.Cond{{Kind: session.CondText, Text: "without a daemon"}}, Since: new(uint64)})
+	w, err := e.Session.Wait(t.Context(), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondText, Text: "without a daemon"}}, Since: new(uint64)})
 	if err != nil || len(w.Fired) != 1 {
 		t.Errorf("%+v, %v", w, err)
 	}

@@ -21,9 +21,9 @@ type Unintegrated struct {
 	guess shell.Guess
 }
 
-// Patience is how long a program that does not wait for input gets to do so: it may just have been started, or have
+// ReadyTimeout is how long a program that does not wait for input gets to do so: it may just have been started, or have
 // answered.
-const Patience = 2 * time.Second
+const ReadyTimeout = 2 * time.Second
 
 // turnC returns turn, created at first use.
 func (u *Unintegrated) turnC() chan struct{} {
@@ -31,12 +31,12 @@ func (u *Unintegrated) turnC() chan struct{} {
 	return u.turn
 }
 
-// Take waits for the turn of a line: as long as ctx, or for Patience.
+// Take waits for the turn of a line: as long as ctx, or for ReadyTimeout.
 func (u *Unintegrated) Take(ctx context.Context, wait bool) error {
 	patience := ctx
 	if !wait {
 		var cancel context.CancelFunc
-		patience, cancel = context.WithTimeout(ctx, Patience)
+		patience, cancel = context.WithTimeout(ctx, ReadyTimeout)
 		defer cancel()
 	}
 	select {

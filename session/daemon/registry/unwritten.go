@@ -91,7 +91,7 @@ func (h *Registry) writeManifest(e *Handle) error {
 		}
 		return err
 	}
-	isNew, begin := h.unwritten.Note(failedWrite{e, true}, struct{}{})
+	isNew, begin := h.unwritten.Add(failedWrite{e, true}, struct{}{})
 	if isNew {
 		h.log.Error("write a manifest; it is tried again", "session", rec.ID, "err", err)
 	}
@@ -118,7 +118,7 @@ type failedWrite struct {
 
 // retryLater schedules retries for a rejected record and notes the session's end in a file if possible.
 func (h *Registry) retryLater(e *Handle, rec *store.Session, why error) {
-	isNew, begin := h.unwritten.Note(failedWrite{e: e}, struct{}{})
+	isNew, begin := h.unwritten.Add(failedWrite{e: e}, struct{}{})
 	if isNew {
 		h.log.Error("record a session; retrying", "session", rec.ID, "err", why)
 	}

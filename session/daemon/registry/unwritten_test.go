@@ -112,12 +112,12 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 		room := refuses(t, r, "UPDATE")
 		r.saveEnd(e, session.Status{State: session.Exited, Ended: time.Now(), Exit: &session.Exit{}})
 		r.Flush(t.Context())
-		time.Sleep(3 * retryqueue.Every)
+		time.Sleep(3 * retryqueue.RetryInterval)
 		if recorded(t, r, e).State != string(session.Running) || !isKept(r, e) {
 			t.Error("it is recorded without room")
 		}
 		room()
-		time.Sleep(retryqueue.Every)
+		time.Sleep(retryqueue.RetryInterval)
 		synctest.Wait()
 		if recorded(t, r, e).State != string(session.Exited) || isKept(r, e) {
 			t.Error("it is not tried again")
@@ -125,7 +125,7 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 		if rec, err := store.ReadManifest(r.dirs.Session(e.ID())); err != nil || rec.State != string(session.Exited) {
 			t.Errorf("its manifest: %+v, %v", rec, err)
 		}
-		if _, begin := r.unwritten.Note(failedWrite{e: e}, struct{}{}); !begin {
+		if _, begin := r.unwritten.Add(failedWrite{e: e}, struct{}{}); !begin {
 			t.Error("nothing is left, and it is tried for ever")
 		}
 	})

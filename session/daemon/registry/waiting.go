@@ -41,7 +41,7 @@ func (h *Registry) notifyInput(e *Handle, st *session.Status) {
 }
 
 // needsUser reports whether a user should answer. A prompt for commands does not count.
-func needsUser(n *session.Needs) bool {
+func needsUser(n *session.InputNeed) bool {
 	if n.Repl {
 		return false
 	}
@@ -55,7 +55,7 @@ func needsUser(n *session.Needs) bool {
 
 // notifyIfStillWaiting sends the notification if the program waits for the same input. The offset identifies the prompt
 // across daemons.
-func (h *Registry) notifyIfStillWaiting(ctx context.Context, e *Handle, needs session.Needs, offset uint64) {
+func (h *Registry) notifyIfStillWaiting(ctx context.Context, e *Handle, needs session.InputNeed, offset uint64) {
 	st, n := e.Session.Status(), h.conf.NotifyWaiting()
 	if !n.IsEnabled() || st.State != session.Running || st.Needs != needs || st.Offset != offset || e.Clients.Count() > 0 && !n.Attended {
 		return

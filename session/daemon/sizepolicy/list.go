@@ -27,7 +27,7 @@ func (st *Clients) List() []Info {
 	defer st.mu.Unlock()
 	list := make([]Info, 0, len(st.clients))
 	for s := range st.clients {
-		list = append(list, Info{Identity: s.Is, N: s.n, Cols: s.Cols, Rows: s.Rows, Held: s.madeViewOnly, Typed: s.typed, Inside: s.Inside})
+		list = append(list, Info{Identity: s.Is, N: s.n, Cols: s.Cols, Rows: s.Rows, MadeViewOnly: s.madeViewOnly, Typed: s.typed, Inside: s.Inside})
 	}
 	slices.SortFunc(list, func(a, b Info) int { return cmp.Compare(a.N, b.N) })
 	return list

@@ -39,7 +39,7 @@ func TestSeen(t *testing.T) {
 	var got []int
 	for _, s := range st.List() {
 		got = append(got, s.N)
-		if s.N == 3 && (!s.Held || !s.Typed.Equal(now) || s.Kind != "viewer") || s.N == 2 && (s.Held || !s.Typed.IsZero() || s.Terminal != "pts/1") {
+		if s.N == 3 && (!s.MadeViewOnly || !s.Typed.Equal(now) || s.Kind != "viewer") || s.N == 2 && (s.MadeViewOnly || !s.Typed.IsZero() || s.Terminal != "pts/1") {
 			t.Errorf("%+v", s)
 		}
 	}

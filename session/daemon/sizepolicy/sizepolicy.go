@@ -69,11 +69,11 @@ type Identity struct {
 // Info is one entry of the list of clients.
 type Info struct {
 	Identity
-	N          int
-	Cols, Rows int // 0×0: does not affect the size
-	Held       bool
-	Typed      time.Time // time of its last input; zero: none yet
-	Inside     []string
+	N            int
+	Cols, Rows   int // 0×0: does not affect the size
+	MadeViewOnly bool
+	Typed        time.Time // time of its last input; zero: none yet
+	Inside       []string
 }
 
 // SetPolicy sets the policy that applies if no client requests one.

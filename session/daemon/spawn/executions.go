@@ -25,7 +25,7 @@ func (s *Spawner) judge(k Keeper, p *Plan) error {
 		if conf.RequireExecutions {
 			p.spec.Executions = confine.ExecutionsRequired
 		}
-		p.spec.Reach = k.Link().Hello().Reach
+		p.spec.Reach = k.Link().Hello().HandlesSignalCalls
 	}
 	if !p.shim {
 		return nil
@@ -98,7 +98,7 @@ func (p *Plan) executionDecision(spawned *wire.Spawned) error {
 	var why string
 	var report confine.Report
 	switch {
-	case spawned.Judged:
+	case spawned.Checked:
 		p.Executions = api.ExecutionsJudged
 		return nil
 	case !spawned.Shim:

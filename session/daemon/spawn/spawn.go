@@ -61,7 +61,7 @@ func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, a *l
 		}
 		s, a, err = l.SpawnAdopted(ctx, m)
 		if again && errors.Is(err, link.ErrExists) {
-			s, err = &wire.Spawned{Base: m.Base, Limited: true, Shim: m.Shim, Judged: m.Shim}, nil
+			s, err = &wire.Spawned{Base: m.Base, Limited: true, Shim: m.Shim, Checked: m.Shim}, nil
 		}
 		again = true
 		return err

@@ -120,10 +120,10 @@ func (s *Set) Hear(e *api.Event) {
 	case "bell":
 		c.Kind, c.Text = "bell", e.Session.Title
 	case "agent":
-		if e.Session.AgentIs == nil {
+		if e.Session.AgentState == nil {
 			return
 		}
-		c.Kind, c.State, c.Text = "agent", e.Session.AgentIs.State, e.Session.AgentIs.Reason
+		c.Kind, c.State, c.Text = "agent", e.Session.AgentState.State, e.Session.AgentState.Reason
 	default:
 		return
 	}

@@ -14,8 +14,8 @@ import (
 var (
 	// ErrStale is returned for input that is meant for another version of the screen.
 	ErrStale = errors.New("the screen has changed")
-	// ErrHalf is returned for input that must start a line while the program has a partial line.
-	ErrHalf = errors.New("a line is half typed there")
+	// ErrPartialLine is returned for input that must start a line while the program has a partial line.
+	ErrPartialLine = errors.New("a line is half typed there")
 )
 
 // Input is a caller's input.
@@ -24,33 +24,33 @@ type Input struct {
 	Encode func() []byte // returns bytes for the terminal's modes, to type before Bytes; may be nil
 	Digest uint64        // of the input, to compare requests with the same id; 0: unknown
 	// Version is the version that the screen must have; 0: any.
-	Version uint64
-	Secret  bool // it must not be echoed
-	Force   bool // typed also where a secret is echoed or the user has a partial line
-	User    bool // it comes from a user's keyboard
-	Fresh   bool // it must start a line, as an answer
+	Version       uint64
+	Secret        bool // it must not be echoed
+	Force         bool // typed also where a secret is echoed or the user has a partial line
+	FromUser      bool // it comes from a user's keyboard
+	MustStartLine bool // it must start a line, as an answer does
 }
 
 // State holds what the owner knows when input arrives.
 type State struct {
-	Ended     string // state of a session that does not run, or ""
-	Earlier   Earlier
-	Now       time.Time
-	Offset    uint64 // of the output that the emulator has seen
-	Version   uint64 // of the screen
-	EditsLine bool   // the program keeps a line while it is edited, as shells do at their prompts
-	Pipes     bool   // the program runs on pipes, which echo nothing
-	Text      *LineText
-	Partial   *inputqueue.PartialLine // the user's
-	Length    inputqueue.LineLength
-	Terminal  Terminal
+	Ended     string                  // state of a session that does not run, or ""
+	Earlier   Earlier                 // state that belongs to the request's id
+	Now       time.Time               // time at which the input arrived
+	Offset    uint64                  // of the output that the emulator has seen
+	Version   uint64                  // of the screen now
+	EditsLine bool                    // the program keeps a line while it is edited, as shells do at their prompts
+	Pipes     bool                    // the program runs on pipes, which echo nothing
+	Text      *LineText               // line typed since the last line end
+	Partial   *inputqueue.PartialLine // the user's unfinished line
+	Length    inputqueue.LineLength   // bytes of the line that the terminal holds
+	Terminal  Terminal                // facts that cost a system call
 }
 
-// Earlier is what is known of the request's id.
+// Earlier is the state of earlier input with the request's id.
 type Earlier struct {
 	Pending *inputqueue.Pending // the same input is being typed, or was typed
 	Known   bool                // input with the id was typed, with the result First
-	First   inputqueue.Typed
+	First   inputqueue.TypeResult
 }
 
 // Terminal returns facts that cost a system call or a copy of the screen.
@@ -84,7 +84,7 @@ type Decision struct {
 	Verdict Verdict
 	Err     error
 	Data    []byte // to type
-	Result  inputqueue.Typed
+	Result  inputqueue.TypeResult
 }
 
 // Admit decides about input. The first rule that applies counts. After ErrAhead and ErrMayEcho the caller may try again in a
@@ -93,28 +93,28 @@ func Admit(st *State, in *Input) Decision {
 	if st.Ended != "" {
 		return Decision{Err: fmt.Errorf("%w (%s)", inputqueue.ErrEnded, st.Ended)}
 	}
-	result := inputqueue.Typed{Cursor: st.Offset}
+	result := inputqueue.TypeResult{Cursor: st.Offset}
 	switch e := &st.Earlier; {
 	case e.Pending != nil:
 		return Decision{Verdict: Await, Result: result}
-	case e.Known && !e.First.Same(in.Digest):
-		return Decision{Err: inputqueue.ErrOther}
+	case e.Known && !e.First.Matches(in.Digest):
+		return Decision{Err: inputqueue.ErrIDReused}
 	case e.Known:
 		result = e.First
-		result.Again = true
+		result.Duplicate = true
 		return Decision{Verdict: Known, Result: result}
 	}
 	if in.Version != 0 && in.Version != st.Version {
 		return Decision{Err: fmt.Errorf("%w: it is at version %d, not %d", ErrStale, st.Version, in.Version)}
 	}
 	result.Echo = st.Terminal.Echo()
-	rejected := inputqueue.Typed{Echo: result.Echo}
+	rejected := inputqueue.TypeResult{Echo: result.Echo}
 	if in.Secret && !in.Force {
 		if err := admitSecret(result.Echo, st.Terminal); err != nil {
 			return Decision{Err: err, Result: rejected}
 		}
 	}
-	result.Of = in.Digest
+	result.Digest = in.Digest
 	data := in.Bytes
 	if in.Encode != nil {
 		if data = append(in.Encode(), in.Bytes...); len(data) == 0 { // for example a focus event that the program does not want
@@ -135,26 +135,26 @@ func admitSecret(echo respond.EchoState, t Terminal) error {
 	case echo != respond.EchoOff:
 		return inputqueue.ErrEcho
 	case t.HasUnreadInput():
-		return inputqueue.ErrAhead
+		return inputqueue.ErrUnreadInput
 	}
 	return nil
 }
 
 // admitLine rejects input that is too long for the terminal's line, or that would be added to another author's partial line.
 func admitLine(st *State, in *Input, data []byte, echo respond.EchoState) error {
-	if !in.User {
+	if !in.FromUser {
 		if err := CheckLength(st.Length, data, st.Terminal); err != nil {
 			return err
 		}
 	}
-	if in.Fresh {
+	if in.MustStartLine {
 		if st.hasPartialLine(echo) {
-			return ErrHalf
+			return ErrPartialLine
 		}
 		return nil
 	}
-	if !in.User && !in.Force && st.Partial.Line(st.Now, st.EditsLine) {
-		return inputqueue.ErrBegun
+	if !in.FromUser && !in.Force && st.Partial.IsUnfinished(st.Now, st.EditsLine) {
+		return inputqueue.ErrUserTyping
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package admit
 
 import "testing"
 
-// Take returns the text of a partial line that is cleared for another line.
+// TestLineText_Take checks the text of a partial line that is cleared for another line.
 func TestLineText_Take(t *testing.T) {
 	type keys struct {
 		text  string
@@ -10,7 +10,7 @@ func TestLineText_Take(t *testing.T) {
 	}
 	for _, s := range []struct {
 		keys   []keys
-		before string // the cursor
+		before string // text before the cursor
 		want   string
 	}{
 		{[]keys{{"echo mi", false}}, "$ echo mi", "echo mi"},

@@ -1,4 +1,4 @@
-// Package cpulimit has work in the background take a part of a core.
+// Package cpulimit limits background work to a share of one core.
 package cpulimit
 
 import (
@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Throttle leaves the machine to others for a part of the time. The zero value has not worked yet.
+// Throttle sleeps in proportion to work, so that other programs get the processor. The zero value has not worked yet.
 type Throttle struct {
-	worked time.Duration // since the last rest
+	worked time.Duration // work since the last sleep
 }
 
-// worthRest is how much work is worth a rest.
-const worthRest = 5 * time.Millisecond
+// minPauseWork is the accumulated work after which Pause sleeps. Shorter sleeps would be inexact.
+const minPauseWork = 5 * time.Millisecond
 
 // Pause records some work, and sleeps once enough of it has accumulated, so that the work uses share of one core. It
 // returns ctx's error.
 func (t *Throttle) Pause(ctx context.Context, worked time.Duration, share float64) error {
-	if t.worked += worked; t.worked < worthRest || share >= 1 {
+	if t.worked += worked; t.worked < minPauseWork || share >= 1 {
 		return ctx.Err()
 	}
 	pause := time.Duration(float64(t.worked) * (1 - share) / share)

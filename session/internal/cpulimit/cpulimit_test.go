@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Work rests in proportion to all its work, however small the parts of it are.
+// TestThrottle checks that pauses are in proportion to the work, however small its parts are.
 func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -5,54 +5,54 @@ import (
 	"unicode/utf8"
 )
 
-// Finder searches typed text in the line that was being written at the time, behind its end at the time, and in later
-// lines. It finds the text however it was drawn: by the terminal, by a line editor, or by one that redraws the line for
-// each key. Each typed line is found once.
+// Finder finds the echo of typed text in output lines: in the line that was unfinished at the time, after its end at
+// the time, and in later lines. It finds the text however it was drawn: by the terminal, by a line editor, or by one
+// that redraws the line for each key. Each typed line is found once.
 
-// TypedLine is what was typed up to Enter, or is being typed. It is written down as it is.
+// TypedLine is a line typed up to Enter, or one that is still being typed. It is saved as JSON.
 type TypedLine struct {
 	Parts  []string `json:"parts"`  // text between keys that move or edit
-	At     int      `json:"at"`     // bytes of the line that stood there before
-	Line   uint64   `json:"line"`   // number of that line
-	Since  uint64   `json:"since"`  // offset of the output then
+	At     int      `json:"at"`     // bytes in the output line before the typed text
+	Line   uint64   `json:"line"`   // number of that output line
+	Since  uint64   `json:"since"`  // output offset when it was typed
 	Enter  bool     `json:"enter"`  // it is complete
 	Tty    bool     `json:"tty"`    // the terminal echoed it
-	Secret bool     `json:"secret"` // must not be written down
+	Secret bool     `json:"secret"` // must not be saved
 }
 
 // Finder finds typed lines whose echo has not been seen completely.
 type Finder struct {
 	Lines []TypedLine // the newest last
-	// Again holds lines that the terminal echoed before the program read them. A line editor that reads them at its
+	// TypeAhead holds lines that the terminal echoed before the program read them. A line editor that reads them at its
 	// start shows them a second time, after its prompt.
-	Again []TypedLine
-	bytes int
-	esc   escape // in a typed sequence
+	TypeAhead []TypedLine
+	bytes     int    // total size of Lines
+	esc       escape // in a typed sequence
 }
 
-// Bounds. An echo comes soon after what was typed, or not at all.
+// Bounds. An echo comes soon after the input, or never.
 const (
-	echoReach   = 16 << 10 // bytes of output
-	echoLines   = 8        // lines looked for in one line of output
-	echoPending = 1 << 20  // bytes waited for
-	echoPart    = 256      // bytes of a part, so that no part outgrows a window
-	echoAgain   = 16       // lines that may be shown twice
+	maxEchoDistance   = 16 << 10 // output bytes after which an echo is no longer expected
+	maxLinesPerMatch  = 8        // typed lines searched in one output line
+	maxPendingEcho    = 1 << 20  // total bytes of pending typed lines
+	maxPartBytes      = 256      // bytes of a part, so that no part is longer than a searched window
+	maxTypeAheadLines = 16       // lines that may be shown a second time
 )
 
-// Shown reports which side may show typed text: neither does for a password.
-type Shown struct {
-	Tty bool // the program may
-	App bool // the program, if it likes
+// MayEcho reports which sides may echo typed text. Neither does for a password.
+type MayEcho struct {
+	Tty bool // the terminal may
+	App bool // the program may
 }
 
 // RecordTyped records typed input that may be echoed. by is the side that may echo it. at is the number of bytes of the current
 // output line before it, line the number of that line, and off the output offset at that time.
-func (e *Finder) RecordTyped(data []byte, by Shown, at int, line, off uint64, secret bool) {
+func (e *Finder) RecordTyped(data []byte, by MayEcho, at int, line, off uint64, secret bool) {
 	for len(data) > 0 {
 		r, n := utf8.DecodeRune(data)
-		l := e.open(at, line, off)
+		l := e.openLine(at, line, off)
 		l.Secret = l.Secret || secret
-		e.key(l, r, string(data[:n]), by)
+		e.addKey(l, r, string(data[:n]), by)
 		if l.Enter {
 			at = 0
 		}
@@ -60,8 +60,8 @@ func (e *Finder) RecordTyped(data []byte, by Shown, at int, line, off uint64, se
 	}
 }
 
-// open returns the line that is being typed.
-func (e *Finder) open(at int, line, off uint64) *TypedLine {
+// openLine returns the line that is being typed, and adds one if there is none.
+func (e *Finder) openLine(at int, line, off uint64) *TypedLine {
 	if n := len(e.Lines); n > 0 && !e.Lines[n-1].Enter {
 		return &e.Lines[n-1]
 	}
@@ -69,62 +69,65 @@ func (e *Finder) open(at int, line, off uint64) *TypedLine {
 	return &e.Lines[len(e.Lines)-1]
 }
 
-// Follow starts a new part of the line that is being typed unless line ends with the typed text: other output came in
-// between, or the echo has not come yet.
-func (e *Finder) Follow(line []byte) {
+// SplitIfInterrupted starts a new part of the line that is being typed unless the output line ends with the typed
+// text. Otherwise other output came in between, or the echo has not come yet.
+func (e *Finder) SplitIfInterrupted(line []byte) {
 	if n := len(e.Lines); n > 0 && !e.Lines[n-1].Enter {
 		t := &e.Lines[n-1]
 		if !bytes.HasSuffix(line, []byte(t.Parts[len(t.Parts)-1])) {
-			t.cut()
+			t.startPart()
 		}
 	}
 }
 
-// key adds a character to the line being typed.
-func (e *Finder) key(l *TypedLine, r rune, text string, by Shown) {
+// addKey adds a character to the line being typed.
+func (e *Finder) addKey(l *TypedLine, r rune, text string, by MayEcho) {
 	l.Tty = by.Tty
 	switch {
-	case e.esc.swallows(r) && by.App:
-		l.cut()
+	case e.esc.consumes(r) && by.App:
+		l.startPart()
 	case r == '\r' || r == '\n':
 		l.Enter = true
 	case r == 0x7f || r == '\b':
-		l.erase()
+		l.eraseLast()
 	case r == 0x15: // ^U
 		l.Parts = l.Parts[:1]
 		l.Parts[0] = ""
 	case r < 0x20 && r != '\t':
-		l.cut()
-		l.add(string(appendCaret(nil, byte(r))))
-		l.cut()
-	case e.bytes+len(text) <= echoPending:
+		l.startPart()
+		l.appendText(string(appendCaret(nil, byte(r))))
+		l.startPart()
+	case e.bytes+len(text) <= maxPendingEcho:
 		e.bytes += len(text)
-		l.add(text)
+		l.appendText(text)
 	}
 }
 
-func (l *TypedLine) add(s string) {
+// appendText appends text to the current part.
+func (l *TypedLine) appendText(s string) {
 	last := &l.Parts[len(l.Parts)-1]
-	if len(*last)+len(s) > echoPart {
+	if len(*last)+len(s) > maxPartBytes {
 		l.Parts = append(l.Parts, s)
 		return
 	}
 	*last += s
 }
 
-// cut starts a new part: the text after it may be elsewhere.
-func (l *TypedLine) cut() {
+// startPart starts a new part: the next text may be elsewhere in the output.
+func (l *TypedLine) startPart() {
 	if l.Parts[len(l.Parts)-1] != "" {
 		l.Parts = append(l.Parts, "")
 	}
 }
 
-func (l *TypedLine) erase() {
+// eraseLast removes the last character, as backspace does.
+func (l *TypedLine) eraseLast() {
 	last := &l.Parts[len(l.Parts)-1]
 	_, n := utf8.DecodeLastRuneInString(*last)
 	*last = (*last)[:len(*last)-n]
 }
 
+// size returns the line's length in bytes, as counted in Finder.bytes.
 func (l *TypedLine) size() int {
 	n := 0
 	for _, p := range l.Parts {
@@ -133,27 +136,28 @@ func (l *TypedLine) size() int {
 	return n
 }
 
-// Span is a stretch of a text.
+// Span is a range of byte offsets in a text, To excluded.
 type Span struct{ From, To int }
 
-// Line is a line, or a window of one, in which echo is looked for.
+// Line is a line of output, or a window of one, in which an echo is searched.
 type Line struct {
 	Text     []byte
-	Number   uint64
+	Number   uint64 // counts lines of output
 	Offset   uint64 // of the output that ends it
 	Complete bool
 	Cols     int  // of the screen
 	Editor   bool // a line editor may be at work
 }
 
-// Pending reports whether there is anything to look for.
-func (e *Finder) Pending() bool { return len(e.Lines) > 0 || len(e.Again) > 0 }
+// HasPending reports whether an echo is still expected.
+func (e *Finder) HasPending() bool { return len(e.Lines) > 0 || len(e.TypeAhead) > 0 }
 
-// Mask returns where text is echo, in ascending order. Text found in a complete line is not searched again.
-func (e *Finder) Mask(l Line) (masked []Span) {
+// EchoSpans returns the spans of l that are echo, in ascending order. An echo found in a complete line is not searched
+// again.
+func (e *Finder) EchoSpans(l Line) (masked []Span) {
 	e.expire(l.Offset)
 	from, drop := 0, 0
-	for i := range e.Lines[:min(len(e.Lines), echoLines)] {
+	for i := range e.Lines[:min(len(e.Lines), maxLinesPerMatch)] {
 		t := &e.Lines[i]
 		if t.Line == l.Number {
 			from = max(from, min(t.At, len(l.Text)))
@@ -168,35 +172,35 @@ func (e *Finder) Mask(l Line) (masked []Span) {
 		}
 	}
 	if len(masked) == 0 && l.Editor {
-		masked = e.maskAgain(l)
+		masked = e.typeAheadSpans(l)
 	}
 	if drop > 0 {
-		e.remember(drop)
-		e.Forget(drop)
+		e.keepTypeAhead(drop)
+		e.DropOldest(drop)
 	}
 	return masked
 }
 
-// remember keeps lines that the terminal itself echoed.
-func (e *Finder) remember(n int) {
+// keepTypeAhead moves the n oldest lines, which the terminal echoed, to TypeAhead.
+func (e *Finder) keepTypeAhead(n int) {
 	for _, t := range e.Lines[:n] {
 		if t.Tty && t.Enter && len(t.Parts) == 1 && t.Parts[0] != "" {
-			e.Again = append(e.Again, t)
+			e.TypeAhead = append(e.TypeAhead, t)
 		}
 	}
-	if over := len(e.Again) - echoAgain; over > 0 {
-		e.Again = append(e.Again[:0], e.Again[over:]...)
+	if over := len(e.TypeAhead) - maxTypeAheadLines; over > 0 {
+		e.TypeAhead = append(e.TypeAhead[:0], e.TypeAhead[over:]...)
 	}
 }
 
-// maskAgain returns the position of a line's second echo: at the end, after a prompt. Lines before it will not be shown
-// again.
-func (e *Finder) maskAgain(l Line) []Span {
-	for i, t := range e.Again {
+// typeAheadSpans returns the span of a line's second echo: at the end, after a prompt. Lines before it will not be
+// shown again.
+func (e *Finder) typeAheadSpans(l Line) []Span {
+	for i, t := range e.TypeAhead {
 		at := len(l.Text) - len(t.Parts[0])
 		if at > 0 && string(l.Text[at:]) == t.Parts[0] {
 			if l.Complete {
-				e.Again = append(e.Again[:0], e.Again[i+1:]...)
+				e.TypeAhead = append(e.TypeAhead[:0], e.TypeAhead[i+1:]...)
 			}
 			return []Span{{at, len(l.Text)}}
 		}
@@ -233,13 +237,13 @@ func (t *TypedLine) Find(l Line, from int) (found []Span, end int) {
 	return found, end
 }
 
-// wraps reports whether the line editor may have wrapped the line: it then moves about
-// in rows, which a logical line cannot follow.
+// wraps reports whether the line editor may have wrapped the line. It then moves the cursor between rows, which a
+// logical line cannot follow.
 func (t *TypedLine) wraps(l Line) bool {
 	return l.Cols > 0 && t.At+t.size() >= l.Cols
 }
 
-// unfinishedEcho returns how many bytes of the start of part text ends with.
+// unfinishedEcho returns the length of the longest start of part that text ends with.
 func unfinishedEcho(text []byte, part string) int {
 	for n := min(len(text), len(part)-1); n > 0; n-- {
 		if string(text[len(text)-n:]) == part[:n] {
@@ -249,43 +253,43 @@ func unfinishedEcho(text []byte, part string) int {
 	return 0
 }
 
-// expire forgets complete lines that were typed long before off.
+// expire drops complete lines that were typed long before off.
 func (e *Finder) expire(off uint64) {
 	n := 0
-	for n < len(e.Lines) && e.Lines[n].Since+echoReach < off {
+	for n < len(e.Lines) && e.Lines[n].Since+maxEchoDistance < off {
 		n++
 	}
 	if n > 0 {
-		e.Forget(n)
+		e.DropOldest(n)
 	}
-	for len(e.Again) > 0 && e.Again[0].Since+echoReach < off {
-		e.Again = e.Again[1:]
+	for len(e.TypeAhead) > 0 && e.TypeAhead[0].Since+maxEchoDistance < off {
+		e.TypeAhead = e.TypeAhead[1:]
 	}
 }
 
-// Take continues with earlier lines.
-func (e *Finder) Take(lines []TypedLine) {
+// Restore adds lines of an earlier owner.
+func (e *Finder) Restore(lines []TypedLine) {
 	e.Lines = lines
 	for i := range lines {
 		e.bytes += lines[i].size()
 	}
 }
 
-// Drop forgets one line.
-func (e *Finder) Drop(i int) {
+// DropLine removes one line.
+func (e *Finder) DropLine(i int) {
 	e.bytes = max(0, e.bytes-e.Lines[i].size())
 	e.Lines = append(e.Lines[:i], e.Lines[i+1:]...)
 }
 
-// Forget forgets the oldest lines.
-func (e *Finder) Forget(n int) {
+// DropOldest removes the n oldest lines.
+func (e *Finder) DropOldest(n int) {
 	for i := range e.Lines[:n] {
 		e.bytes = max(0, e.bytes-e.Lines[i].size())
 	}
 	e.Lines = append(e.Lines[:0], e.Lines[n:]...)
 }
 
-// escape follows typed escape sequences: the keys that are not characters.
+// escape tracks typed escape sequences: keys that are not characters.
 type escape uint8
 
 const (
@@ -295,8 +299,8 @@ const (
 	escSS3
 )
 
-// swallows takes a character and reports whether it belongs to a sequence.
-func (s *escape) swallows(r rune) bool {
+// consumes processes a character and reports whether it belongs to a sequence.
+func (s *escape) consumes(r rune) bool {
 	switch {
 	case r == 0x1b:
 		*s = escStart

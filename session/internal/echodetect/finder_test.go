@@ -6,39 +6,39 @@ import (
 	"testing"
 )
 
-// masked is a line with what is found in it blotted out.
+// masked returns the line with its echo replaced.
 func masked(f *Finder, l Line) string {
 	text := []byte(l.Text)
-	for _, s := range f.Mask(l) {
+	for _, s := range f.EchoSpans(l) {
 		copy(text[s.From:s.To], strings.Repeat("#", s.To-s.From))
 	}
 	return string(text)
 }
 
-// Typed text is found where it was typed, whatever way it came there; each line is found once.
+// TestFinder checks that typed text is found once, however it was drawn.
 //
 // FEATURES: R50
 func TestFinder(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		typed string
-		by    Shown
+		by    MayEcho
 		at    int      // bytes of the line before it
-		lines []string // with ~ at the end: not complete
+		lines []string // with ~ at the end: incomplete
 		want  []string
 	}{
-		{"by the terminal", "make\r", Shown{Tty: true}, 2, []string{"$ make", "make"}, []string{"$ ####", "make"}},
-		{"something was printed in between", "yes\r", Shown{Tty: true}, 3, []string{"Go?wait", "yes"}, []string{"Go?wait", "###"}},
-		{"not before the place it was typed at", "a\r", Shown{Tty: true}, 2, []string{"a a"}, []string{"a #"}},
-		{"erased keys", "mx\x7fake\r", Shown{App: true}, 2, []string{"$ make"}, []string{"$ ####"}},
-		{"an interrupt", "ab\x03", Shown{Tty: true}, 0, []string{"ab^C~"}, []string{"####"}},
-		{"its beginning only", "make\r", Shown{Tty: true}, 2, []string{"$ ma~"}, []string{"$ ##"}},
-		{"another line", "make\r", Shown{Tty: true}, 0, []string{"other"}, []string{"other"}},
+		{"by the terminal", "make\r", MayEcho{Tty: true}, 2, []string{"$ make", "make"}, []string{"$ ####", "make"}},
+		{"something was printed in between", "yes\r", MayEcho{Tty: true}, 3, []string{"Go?wait", "yes"}, []string{"Go?wait", "###"}},
+		{"not before the place it was typed at", "a\r", MayEcho{Tty: true}, 2, []string{"a a"}, []string{"a #"}},
+		{"erased keys", "mx\x7fake\r", MayEcho{App: true}, 2, []string{"$ make"}, []string{"$ ####"}},
+		{"an interrupt", "ab\x03", MayEcho{Tty: true}, 0, []string{"ab^C~"}, []string{"####"}},
+		{"its beginning only", "make\r", MayEcho{Tty: true}, 2, []string{"$ ma~"}, []string{"$ ##"}},
+		{"another line", "make\r", MayEcho{Tty: true}, 0, []string{"other"}, []string{"other"}},
 	} {
 		var f Finder
 		f.RecordTyped([]byte(c.typed), c.by, c.at, 1, 0, false)
-		if !f.Pending() {
-			t.Errorf("%s: nothing is looked for", c.name)
+		if !f.HasPending() {
+			t.Errorf("%s: no pending echo", c.name)
 		}
 		for i, text := range c.lines {
 			text, more := strings.CutSuffix(text, "~")
@@ -50,10 +50,10 @@ func TestFinder(t *testing.T) {
 	}
 }
 
-// What the terminal echoed before the program read it a line editor shows again, after its prompt.
+// TestFoundAgain checks that a line which the terminal echoed early is found a second time, after the editor's prompt.
 func TestFoundAgain(t *testing.T) {
 	var f Finder
-	f.RecordTyped([]byte("make\r"), Shown{Tty: true}, 0, 1, 0, false)
+	f.RecordTyped([]byte("make\r"), MayEcho{Tty: true}, 0, 1, 0, false)
 	for i, c := range []struct{ text, want string }{{"make", "####"}, {"$ make", "$ ####"}, {"$ make", "$ make"}} {
 		if got := masked(&f, Line{Text: []byte(c.text), Number: uint64(1 + i), Complete: true, Editor: true}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -61,10 +61,10 @@ func TestFoundAgain(t *testing.T) {
 	}
 }
 
-// What is not echoed soon is forgotten; lines can be written down, and dropped.
+// TestFinderForgets checks that old lines expire, that lines survive a save as JSON, and that lines can be dropped.
 func TestFinderForgets(t *testing.T) {
 	var f Finder
-	f.RecordTyped([]byte("one\rtwo\rthree"), Shown{Tty: true}, 0, 1, 0, true)
+	f.RecordTyped([]byte("one\rtwo\rthree"), MayEcho{Tty: true}, 0, 1, 0, true)
 	if len(f.Lines) != 3 || !f.Lines[0].Secret || f.Lines[2].Enter {
 		t.Fatalf("%+v", f.Lines)
 	}
@@ -77,12 +77,12 @@ func TestFinderForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	var next Finder
-	next.Take(lines)
-	next.Drop(1)
-	if next.Forget(1); len(next.Lines) != 1 || next.Lines[0].Parts[0] != "three" || next.bytes != 5 {
+	next.Restore(lines)
+	next.DropLine(1)
+	if next.DropOldest(1); len(next.Lines) != 1 || next.Lines[0].Parts[0] != "three" || next.bytes != 5 {
 		t.Errorf("%+v, %d bytes", next.Lines, next.bytes)
 	}
-	if next.Mask(Line{Text: []byte("x"), Offset: echoReach + 1}); next.Pending() {
+	if next.EchoSpans(Line{Text: []byte("x"), Offset: maxEchoDistance + 1}); next.HasPending() {
 		t.Errorf("%+v", next.Lines)
 	}
 }

@@ -6,18 +6,17 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// Region is the newest stretch of output that is a line editor's: from is the end of
-// the prompt, to where the command's output began, 0 while it has not. Rows count from
-// firstRow up to endRow, by id.
-type Region struct {
+// EditorRegion is the newest range of output that a line editor wrote: from the end of the prompt (from) to the start
+// of the command's output (to, 0 before it started). Rows count from firstRow to endRow, by id.
+type EditorRegion struct {
 	from, to         uint64
 	firstRow, endRow uint64
-	col              int // of firstRow, where the prompt starts
-	open             bool
+	col              int  // column of firstRow where the prompt starts
+	open             bool // the line editor is active
 }
 
-// region is how a Region is written down.
-type region struct {
+// regionJSON is the saved form of an EditorRegion.
+type regionJSON struct {
 	From     uint64 `json:"from"`
 	To       uint64 `json:"to"`
 	FirstRow uint64 `json:"first_row"`
@@ -26,26 +25,26 @@ type region struct {
 	Open     bool   `json:"open"`
 }
 
-// MarshalJSON writes it down.
-func (r Region) MarshalJSON() ([]byte, error) {
-	return json.Marshal(region{r.from, r.to, r.firstRow, r.endRow, r.col, r.open})
+// MarshalJSON implements json.Marshaler.
+func (r EditorRegion) MarshalJSON() ([]byte, error) {
+	return json.Marshal(regionJSON{r.from, r.to, r.firstRow, r.endRow, r.col, r.open})
 }
 
-// UnmarshalJSON reads what was written down.
-func (r *Region) UnmarshalJSON(b []byte) error {
-	var was region
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *EditorRegion) UnmarshalJSON(b []byte) error {
+	var was regionJSON
 	err := json.Unmarshal(b, &was)
 	if err == nil {
-		*r = Region{was.From, was.To, was.FirstRow, was.EndRow, was.Col, was.Open}
+		*r = EditorRegion{was.From, was.To, was.FirstRow, was.EndRow, was.Col, was.Open}
 	}
 	return err
 }
 
-// Note handles a mark of the shell at an offset of the output, in a row and column.
-func (r *Region) Note(kind shell.MarkKind, at, row uint64, col int) {
+// HandleMark handles a mark of the shell at an offset of the output, in a row and column.
+func (r *EditorRegion) HandleMark(kind shell.MarkKind, at, row uint64, col int) {
 	switch kind {
 	case shell.MarkPrompt:
-		*r = Region{from: at, firstRow: row, col: col}
+		*r = EditorRegion{from: at, firstRow: row, col: col}
 	case shell.MarkInput:
 		if !r.open { // otherwise the editor redraws its prompt
 			r.from = at
@@ -60,29 +59,30 @@ func (r *Region) Note(kind shell.MarkKind, at, row uint64, col int) {
 
 // NoteTyped records that input came at the prompt at an output offset. For a shell that does not mark the end of its
 // prompt, the editor's output starts there.
-func (r *Region) NoteTyped(at uint64) {
+func (r *EditorRegion) NoteTyped(at uint64) {
 	if !r.open && r.from > 0 && r.to == 0 {
 		r.from, r.open = at, true
 	}
 }
 
-// Open reports whether the line editor is active.
-func (r *Region) Open() bool { return r.open }
+// IsOpen reports whether the line editor is active.
+func (r *EditorRegion) IsOpen() bool { return r.open }
 
-// Start returns the row and the column of the prompt's start. After output without a newline at its end the column is not 0.
-func (r *Region) Start() (row uint64, col int) { return r.firstRow, r.col }
+// PromptStart returns the row and the column of the prompt's start. The column is not 0 after output without a newline.
+func (r *EditorRegion) PromptStart() (row uint64, col int) { return r.firstRow, r.col }
 
-// Ran returns the rows of a prompt and its command line, from first up to end, once the command's output has started.
-func (r *Region) Ran() (first, end uint64, ok bool) {
+// CommandRows returns the rows of a prompt and its command line, from first to end (excluded). ok is false until the
+// command's output has started.
+func (r *EditorRegion) CommandRows() (first, end uint64, ok bool) {
 	return r.firstRow, r.endRow, !r.open && r.to > 0
 }
 
-// Editors reports whether the byte at an offset is a line editor's, and up to where that
-// answer holds.
-func (r *Region) Editors(at uint64) (yes bool, until uint64) {
+// EditorOutputAt reports whether the byte at an offset was written by a line editor, and the offset up to which that
+// answer is valid.
+func (r *EditorRegion) EditorOutputAt(at uint64) (yes bool, until uint64) {
 	const ever = 1<<64 - 1
 	switch {
-	case r.from == 0 || !r.open && r.to == 0: // none, or a prompt that nothing was typed at
+	case r.from == 0 || !r.open && r.to == 0: // none, or a prompt without input
 		return false, ever
 	case at < r.from:
 		return false, r.from
@@ -95,7 +95,7 @@ func (r *Region) Editors(at uint64) (yes bool, until uint64) {
 }
 
 // HasRow reports whether a row belongs to the prompt or the editor, at least in part.
-func (r *Region) HasRow(id uint64) bool {
+func (r *EditorRegion) HasRow(id uint64) bool {
 	if r.from == 0 || id < r.firstRow {
 		return false
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// RowWithout returns a row's text without typed input. id is the row's.
-func RowWithout(f *vterm.Frame, l *vterm.Line, id uint64, typed []Text) string {
+// StripRow returns a row's text without typed input. id is the row's.
+func StripRow(f *vterm.Frame, l *vterm.Line, id uint64, typed []TypedText) string {
 	text := func(cells []vterm.Cell) string {
 		var b []byte
 		for _, c := range cells {

@@ -2,14 +2,14 @@ package echodetect
 
 import "strings"
 
-// Stripper takes what was typed out of lines of output.
+// Stripper removes the echo of typed text from lines of output.
 type Stripper struct {
-	expect []string // lines, the next one first
-	prefix string   // what stood in the line before
+	expect []string // expected lines, the next one first
+	prefix string   // text of the output line before the echo
 }
 
 // Expect starts to expect a text after the current unfinished line.
-func (x *Stripper) Expect(t *Text, unfinished string) {
+func (x *Stripper) Expect(t *TypedText, unfinished string) {
 	if len(x.expect) == 0 {
 		x.prefix = unfinished
 	}
@@ -30,9 +30,9 @@ func (x *Stripper) Strip(line string, whole bool) string {
 			x.expect, x.prefix = x.expect[1:], ""
 		}
 		return rest
-	case ok && !whole && strings.HasPrefix(want, rest): // on its way
+	case ok && !whole && strings.HasPrefix(want, rest): // the echo is incomplete so far
 		return x.prefix
-	case whole: // it was not echoed, or not like that
+	case whole: // it was not echoed, or changed
 		x.expect, x.prefix = nil, ""
 	}
 	return line

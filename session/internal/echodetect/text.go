@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// Text is something that was typed.
-type Text struct {
-	At    uint64   // offset of the output then
-	Lines []string // as they would be echoed; the last one is not ended
-	Row   uint64   // where the cursor stood: id of the row
-	Col   int
+// TypedText is input from one moment.
+type TypedText struct {
+	At    uint64   // output offset when it was typed
+	Lines []string // as they would be echoed; the last one is unfinished
+	Row   uint64   // cursor position then: id of the row
+	Col   int      // and column
 }
 
-// maxTexts bounds the remembered texts: waits rarely start further back.
+// maxTexts bounds the remembered texts. Waits rarely start further back.
 const maxTexts = 32
 
-// Texts are the newest texts that were typed, newest last.
-type Texts []Text
+// TypedTexts holds the most recently typed texts, newest last.
+type TypedTexts []TypedText
 
-// Add remembers a text.
-func (l *Texts) Add(t Text) {
-	if n := len(*l); n > 0 && (*l)[n-1].At == t.At { // not echoed yet: one text
+// Add appends a text, and drops the oldest above maxTexts.
+func (l *TypedTexts) Add(t TypedText) {
+	if n := len(*l); n > 0 && (*l)[n-1].At == t.At { // not echoed yet: merge
 		last := &(*l)[n-1]
 		last.Lines[len(last.Lines)-1] += t.Lines[0]
 		last.Lines = append(last.Lines, t.Lines[1:]...)
@@ -35,7 +35,7 @@ func (l *Texts) Add(t Text) {
 }
 
 // Since returns the texts that were typed at an output offset or later.
-func (l Texts) Since(off uint64) Texts {
+func (l TypedTexts) Since(off uint64) TypedTexts {
 	for i := range l {
 		if l[i].At >= off {
 			return l[i:]
@@ -44,11 +44,12 @@ func (l Texts) Since(off uint64) Texts {
 	return nil
 }
 
+// pasteMarks are the start and end of a bracketed paste.
 var pasteMarks = [][]byte{[]byte("\x1b[200~"), []byte("\x1b[201~")}
 
-// Lines returns the echo of typed bytes, line by line. It returns nil if the echo is unpredictable, for example for
+// EchoLines returns the echo of typed bytes, line by line. It returns nil if the echo is unpredictable, for example for
 // keys that move the cursor.
-func Lines(data []byte) []string {
+func EchoLines(data []byte) []string {
 	for _, m := range pasteMarks {
 		data = bytes.ReplaceAll(data, m, nil)
 	}

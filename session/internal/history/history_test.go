@@ -16,7 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-func open(t *testing.T) (*journal.Journal, string) {
+// openJournal creates a journal in a new directory.
+func openJournal(t *testing.T) (*journal.Journal, string) {
 	t.Helper()
 	dir := t.TempDir()
 	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
@@ -27,8 +28,8 @@ func open(t *testing.T) (*journal.Journal, string) {
 	return j, dir
 }
 
-// print puts output into a ring, as a keeper does.
-func print(r *ring.Ring, text string) {
+// writeRing writes output to a ring, as a keeper does.
+func writeRing(r *ring.Ring, text string) {
 	for text != "" {
 		n := copy(r.Room(), text)
 		r.Publish(n)
@@ -36,8 +37,8 @@ func print(r *ring.Ring, text string) {
 	}
 }
 
-// output is what a journal has.
-func output(t *testing.T, j *journal.Journal) (text string, gap uint64) {
+// readJournal returns the output of a journal, and the bytes lost in gaps.
+func readJournal(t *testing.T, j *journal.Journal) (text string, gap uint64) {
 	t.Helper()
 	r := j.NewReader(0)
 	defer r.Close()
@@ -55,13 +56,13 @@ func output(t *testing.T, j *journal.Journal) (text string, gap uint64) {
 	}
 }
 
-// The journal has each byte once and at its own offset, whatever its owner believes.
+// TestAppend_EachByteOnce checks that the journal stores each byte once and at its own offset, whatever its owner reports.
 //
 // FAULT: A1
-func TestEachByteOnce(t *testing.T) {
-	j, _ := open(t)
+func TestAppend_EachByteOnce(t *testing.T) {
+	j, _ := openJournal(t)
 	var r Recorder
-	r.Begin(j, nil)
+	r.Start(j, nil)
 	for _, c := range []struct {
 		off  uint64
 		data string
@@ -70,71 +71,71 @@ func TestEachByteOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text, gap := output(t, j); text != "abcdehi" || gap != 2 || j.End() != 9 {
+	if text, gap := readJournal(t, j); text != "abcdehi" || gap != 2 || j.End() != 9 {
 		t.Errorf("%q, a gap of %d, up to %d", text, gap, j.End())
 	}
 }
 
-// What could not be journaled is caught up with from the ring; what was given up meanwhile is a gap.
+// TestRetry checks that unjournaled output is read from the ring later, and that dropped output becomes a gap.
 //
 // FAULT: C1
 func TestRetry(t *testing.T) {
-	j, _ := open(t)
+	j, _ := openJournal(t)
 	rg := ring.Local(ring.MinSize)
 	var r Recorder
-	r.Begin(j, rg)
-	r.Fail()
-	if r.Output(0, nil) != nil || r.Mark([]byte{1}) != nil || !r.Failing() {
-		t.Error("nothing is tried while it fails")
+	r.Start(j, rg)
+	r.MarkFailing()
+	if r.RecordOutput(0, nil) != nil || r.AppendMark([]byte{1}) != nil || !r.IsFailing() {
+		t.Error("appended while the journal fails")
 	}
-	print(rg, "lost and found")
-	r.MakeRoom(14)
-	if r.Done() != 0 {
-		t.Errorf("given up up to %d: there is room", r.Done())
+	writeRing(rg, "lost and found")
+	r.DropIfRingFills(14)
+	if r.HandledOffset() != 0 {
+		t.Errorf("dropped output up to %d, want none: the ring has room", r.HandledOffset())
 	}
-	if err := r.Skip(5); err != nil || r.Done() != 5 {
+	if err := r.SkipTo(5); err != nil || r.HandledOffset() != 5 {
 		t.Error(err)
 	}
 	gap, ok := r.Retry(14)
-	text, lost := output(t, j)
-	if !ok || gap != 9 || text != "and found" || lost != 5 || r.Failing() || r.Done() != 14 {
-		t.Errorf("%d, %v: %q with a gap of %d, done to %d", gap, ok, text, lost, r.Done())
+	text, lost := readJournal(t, j)
+	if !ok || gap != 9 || text != "and found" || lost != 5 || r.IsFailing() || r.HandledOffset() != 14 {
+		t.Errorf("%d, %v: %q with a gap of %d, done to %d", gap, ok, text, lost, r.HandledOffset())
 	}
 }
 
-// Once what cannot be journaled fills most of the ring it is given up.
+// TestDropIfRingFills checks that output which cannot be journaled is dropped once it fills most of the ring.
 //
 // FAULT: C1
-func TestMakeRoom(t *testing.T) {
-	j, _ := open(t)
+func TestDropIfRingFills(t *testing.T) {
+	j, _ := openJournal(t)
 	rg := ring.Local(ring.MinSize)
 	var r Recorder
-	r.Begin(j, rg)
-	r.Fail()
+	r.Start(j, rg)
+	r.MarkFailing()
 	most := uint64(rg.Cap()) / 4 * 3
-	if r.MakeRoom(most); r.Done() != 0 {
+	if r.DropIfRingFills(most); r.HandledOffset() != 0 {
 		t.Error("too early")
 	}
-	if r.MakeRoom(most + 1); r.Done() != most+1 {
-		t.Error("the program is held up")
+	if r.DropIfRingFills(most + 1); r.HandledOffset() != most+1 {
+		t.Error("output not dropped, the program would block")
 	}
 }
 
-// Streams are told from what is remembered, and from the journal's marks.
+// TestStreams reads the streams from memory, and from the journal's marks.
 //
 // FEATURES: R4
 func TestStreams(t *testing.T) {
-	j, _ := open(t)
+	j, _ := openJournal(t)
 	rg := ring.Local(ring.MinSize)
 	rg.Separate()
 	var r Recorder
-	r.Begin(j, rg)
-	r.StandAt(0)
+	r.Start(j, rg)
+	r.SetEnd(0)
 	for i, text := range []string{"out", "err", "out again"} {
 		n := copy(rg.RoomFor(ring.Stream(i%2)), text)
 		rg.PublishAs(ring.Stream(i%2), n)
-		off := r.Done()
-		if err := r.Output(off, rg.BytesAt(off, n)); err != nil {
+		off := r.HandledOffset()
+		if err := r.RecordOutput(off, rg.BytesAt(off, n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,23 +144,23 @@ func TestStreams(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if err := r.Leave(); err != nil {
+	if err := r.EndStreamRange(); err != nil {
 		t.Fatal(err)
 	}
-	var other Streams // which remembers nothing
+	var other Streams // without cached runs
 	if got, err = other.Runs(j, 2, 15); err != nil || !slices.Equal(got, want) {
 		t.Errorf("of the journal: %v, %v", got, err)
 	}
-	if end, apart := r.Known(); end != 15 || !apart || !r.HasStreams() {
+	if end, apart := r.KnownEnd(); end != 15 || !apart || !r.HasStreams() {
 		t.Errorf("known up to %d, %v", end, apart)
 	}
 }
 
-// What is written stays in proportion to what was printed.
+// TestCheckpoints checks that the bytes of checkpoints stay in proportion to the output.
 //
 // FAULT: A20
 func TestCheckpoints(t *testing.T) {
-	var c Checkpoints
+	var c CheckpointSchedule
 	for _, x := range []struct {
 		size, off    uint64
 		rest, floods bool
@@ -172,44 +173,43 @@ func TestCheckpoints(t *testing.T) {
 		{CheckpointBytes * 16, CheckpointBytes * 16, true, false},
 		{CheckpointBytes * 16, CheckpointBytes * 32, true, true},
 	} {
-		c.Wrote(0, x.size)
-		if r, f := c.Worth(x.off, false), c.Worth(x.off, true); r != x.rest || f != x.floods {
+		c.NoteWritten(0, x.size)
+		if r, f := c.IsWorthwhile(x.off, false), c.IsWorthwhile(x.off, true); r != x.rest || f != x.floods {
 			t.Errorf("%d bytes after one of %d: %v, %v", x.off, x.size, r, f)
 		}
 	}
-	c.Wrote(0, 0)
+	c.NoteWritten(0, 0)
 	if c.C() != nil {
-		t.Error("one is due")
+		t.Error("checkpoint due without output")
 	}
-	if c.Grew(1); c.C() == nil {
-		t.Error("none is due")
+	if c.NoteOutput(1); c.C() == nil {
+		t.Error("no checkpoint due")
 	}
 	if c.Stop(); c.C() != nil {
-		t.Error("one is due after all")
+		t.Error("checkpoint due after Stop")
 	}
 }
 
-// An emulator of back then is made from a checkpoint or a kept screen, the journal, and what is not in
-// it yet.
+// TestReplayer restores an emulator from a checkpoint or a saved screen, the journal, and output that is not journaled.
 //
 // FEATURES: R91
-func TestPast(t *testing.T) {
-	j, dir := open(t)
+func TestReplayer(t *testing.T) {
+	j, dir := openJournal(t)
 	var r Recorder
-	r.Begin(j, nil)
+	r.Start(j, nil)
 	if err := j.AppendResize(20, 3); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Append(0, []byte("one\r\ntwo\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	p := &Past{Journal: j, Dir: dir, Engine: "e", Screens: NewScreens(dir), Unused: func(string, error) {}}
+	p := &Replayer{Journal: j, Dir: dir, Engine: "e", Screens: NewScreenSeries(dir), OnUnusedCheckpoint: func(string, error) {}}
 	newer := []byte("three")
 	at := func(off uint64) string {
 		t.Helper()
 		e := vterm.New(vterm.Options{Cols: 20, Rows: 3})
-		err := p.At(t.Context(), e, off, func(from uint64, buf []byte) ([]byte, uint64, error) {
-			if from >= 15 { // "lost " is, and what comes next does not end where it was to
+		err := p.RestoreAt(t.Context(), e, off, func(from uint64, buf []byte) ([]byte, uint64, error) {
+			if from >= 15 { // "lost " is missing, and the next output ends elsewhere
 				return []byte("after"), from + 5 + 5, nil
 			}
 			n := copy(buf, newer[from-10:])
@@ -218,7 +218,7 @@ func TestPast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return screen(e)
+		return screenText(e)
 	}
 	if got := at(3); got != "one\n\n\n" {
 		t.Errorf("%q", got)
@@ -242,26 +242,27 @@ func TestPast(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := p.At(ctx, vterm.New(vterm.Options{Cols: 20, Rows: 3}), 10, nil); !errors.Is(err, context.Canceled) {
+	if err := p.RestoreAt(ctx, vterm.New(vterm.Options{Cols: 20, Rows: 3}), 10, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	sc := NewScreens(dir)
-	if sc.Due(CheckpointBytes-1) || !sc.Due(CheckpointBytes) {
-		t.Error("a screen is kept for each so many bytes")
+	sc := NewScreenSeries(dir)
+	if sc.IsDue(CheckpointBytes-1) || !sc.IsDue(CheckpointBytes) {
+		t.Error("no screen due after CheckpointBytes")
 	}
-	sc.MarkTaken(kept.Offset)
-	if err := sc.Keep(kept); err != nil || sc.Due(CheckpointBytes) {
+	sc.NoteTaken(kept.Offset)
+	if err := sc.Add(kept); err != nil || sc.IsDue(CheckpointBytes) {
 		t.Error(err)
 	}
 }
 
-// A screen or a checkpoint that cannot be read, as that of a newer version, costs a replay and nothing that was printed.
+// TestReplayer_SkipsUnreadableCheckpoints checks that an unreadable screen or checkpoint, for example of a newer
+// version, only makes the replay longer.
 //
 // FEATURES: R91
-func TestPastThatCannotBeRead(t *testing.T) {
-	j, dir := open(t)
+func TestReplayer_SkipsUnreadableCheckpoints(t *testing.T) {
+	j, dir := openJournal(t)
 	var r Recorder
-	r.Begin(j, nil)
+	r.Start(j, nil)
 	if err := j.AppendResize(20, 3); err != nil {
 		t.Fatal(err)
 	}
@@ -270,12 +271,12 @@ func TestPastThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	unused := 0
-	p := &Past{Journal: j, Dir: dir, Engine: "e", Screens: NewScreens(dir), Unused: func(string, error) { unused++ }}
+	p := &Replayer{Journal: j, Dir: dir, Engine: "e", Screens: NewScreenSeries(dir), OnUnusedCheckpoint: func(string, error) { unused++ }}
 	e := vterm.New(vterm.Options{Cols: 20, Rows: 3})
 	_, _ = e.Write(text[:5])
 	older := checkpoint.Checkpoint{Engine: "e", Offset: 5, Time: time.Unix(1, 0), Snapshot: e.AppendSnapshot(nil)}
 	newer := checkpoint.Checkpoint{Engine: "e", Offset: CheckpointBytes + 8, Time: time.Unix(2, 0), Snapshot: []byte("of a newer version")}
-	if err := p.Screens.Keep(newer); err != nil {
+	if err := p.Screens.Add(newer); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []checkpoint.Checkpoint{older, newer} {
@@ -283,37 +284,37 @@ func TestPastThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := vterm.New(vterm.Options{Cols: 20, Rows: 3})
-		if err := p.At(t.Context(), e, uint64(len(text)), nil); err != nil {
+		if err := p.RestoreAt(t.Context(), e, uint64(len(text)), nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := screen(e); got != "one\ntwo\n\n" {
+		if got := screenText(e); got != "one\ntwo\n\n" {
 			t.Errorf("with a checkpoint at %d: %q", c.Offset, got)
 		}
 	}
 	if unused == 0 {
-		t.Error("nobody is told of a checkpoint that is not used")
+		t.Error("OnUnusedCheckpoint not called")
 	}
 }
 
-// resized is an emulator that notes its sizes.
-type resized struct {
+// resizeRecorder is an emulator that records its sizes.
+type resizeRecorder struct {
 	*vterm.Terminal
 	sizes []int
 }
 
-func (e *resized) Resize(cols, rows int) {
+func (e *resizeRecorder) Resize(cols, rows int) {
 	e.sizes = append(e.sizes, cols)
 	e.Terminal.Resize(cols, rows)
 }
 
-// Sizes that a checkpoint has seen are not set again: of what does not fit a size more is lost each time. Those that came later
-// at the same offset, with nothing printed in between, are.
+// TestReplay_SizesBeforeCheckpoint_NotRepeated checks that sizes before a checkpoint are not set again, because each
+// smaller size loses content. Sizes after it at the same offset, without output in between, are set.
 //
 // FEATURES: R91
-func TestSizesOfACheckpoint(t *testing.T) {
-	j, dir := open(t)
+func TestReplay_SizesBeforeCheckpoint_NotRepeated(t *testing.T) {
+	j, dir := openJournal(t)
 	var r Recorder
-	r.Begin(j, nil)
+	r.Start(j, nil)
 	resize := func(cols int) {
 		t.Helper()
 		if err := j.AppendResize(cols, 3); err != nil {
@@ -344,11 +345,11 @@ func TestSizesOfACheckpoint(t *testing.T) {
 		want  []int
 	}{
 		{6, []int{7, 40, 8}},
-		{2, []int{20, 20}}, // from the beginning: as the journal tells, and its first record
+		{2, []int{20, 20}}, // from the beginning: sizes of the journal, with its first record
 	} {
-		again := &resized{Terminal: vterm.New(vterm.Options{})}
-		p := &Past{Journal: j, Dir: dir, Engine: "e", Screens: NewScreens(dir), Unused: func(string, error) {}}
-		if err := p.At(t.Context(), again, replay.until, nil); err != nil {
+		again := &resizeRecorder{Terminal: vterm.New(vterm.Options{})}
+		p := &Replayer{Journal: j, Dir: dir, Engine: "e", Screens: NewScreenSeries(dir), OnUnusedCheckpoint: func(string, error) {}}
+		if err := p.RestoreAt(t.Context(), again, replay.until, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(again.sizes, replay.want) {
@@ -357,8 +358,8 @@ func TestSizesOfACheckpoint(t *testing.T) {
 	}
 }
 
-// screen is an emulator's text.
-func screen(e vterm.Engine) string {
+// screenText returns the text on an emulator's screen.
+func screenText(e vterm.Engine) string {
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{})
 	var b []byte
@@ -375,10 +376,10 @@ func TestRingReader(t *testing.T) {
 	var rr RingReader
 	buf := make([]byte, 10)
 	if _, _, ok := rr.Read(0, buf); ok {
-		t.Error("there is no ring")
+		t.Error("read without a ring")
 	}
 	rg := ring.Local(ring.MinSize)
-	rr.Open(rg)
+	rr.SetRing(rg)
 	n, err := rr.Fill(rg, func(room []byte) (int, error) { return copy(room, "hello"), nil })
 	if n != 5 || err != nil {
 		t.Fatal(n, err)
@@ -394,6 +395,6 @@ func TestRingReader(t *testing.T) {
 	}
 	rr.Close()
 	if _, _, ok := rr.Read(0, buf); ok {
-		t.Error("it is closed")
+		t.Error("read after Close")
 	}
 }

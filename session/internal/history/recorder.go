@@ -9,44 +9,45 @@ import (
 type Recorder struct {
 	Streams
 	journal *journal.Journal
-	done    uint64 // offset up to which output is journaled, or given up
+	handled uint64 // offset up to which output is journaled or dropped
 	failing bool   // the last append failed
 }
 
-// Begin starts to record a ring's output in a journal. A nil ring has no output.
-func (r *Recorder) Begin(j *journal.Journal, from *ring.Ring) {
+// Start starts to record a ring's output in a journal. A nil ring has no output.
+func (r *Recorder) Start(j *journal.Journal, from *ring.Ring) {
 	r.journal = j
-	r.ring, r.apart = from, from != nil && from.IsSeparated()
+	r.ring, r.separate = from, from != nil && from.IsSeparated()
 }
 
-// StandAt sets the offset of the journal's end, once known.
-func (r *Recorder) StandAt(off uint64) {
-	r.done = off
-	r.Forget(off)
+// SetEnd sets the offset of the journal's end, once known.
+func (r *Recorder) SetEnd(off uint64) {
+	r.handled = off
+	r.Reset(off)
 }
 
 // Detach releases the ring.
 func (r *Recorder) Detach() { r.ring = nil }
 
-// Done returns the offset up to which output is journaled or abandoned: the ring may overwrite it.
-func (r *Recorder) Done() uint64 { return r.done }
+// HandledOffset returns the offset up to which output is journaled or dropped: the ring may overwrite it.
+func (r *Recorder) HandledOffset() uint64 { return r.handled }
 
-// Failing reports whether the last append failed. Output is not journaled before Retry succeeds.
-func (r *Recorder) Failing() bool { return r.failing }
+// IsFailing reports whether the last append failed. Output is not journaled before Retry succeeds.
+func (r *Recorder) IsFailing() bool { return r.failing }
 
-// Fail notes that the journal cannot be written.
-func (r *Recorder) Fail() { r.failing = true }
+// MarkFailing records that the journal cannot be written.
+func (r *Recorder) MarkFailing() { r.failing = true }
 
-// Output journals p, the bytes at off, unless the journal fails, and remembers their streams. They must be in the ring.
-func (r *Recorder) Output(off uint64, p []byte) (err error) {
+// RecordOutput journals p, the bytes at off, unless the journal fails, and records their streams. They must be in the
+// ring.
+func (r *Recorder) RecordOutput(off uint64, p []byte) (err error) {
 	if !r.failing {
 		if err = r.Append(off, p); err != nil {
 			r.failing = true
 		} else {
-			r.done = off + uint64(len(p))
+			r.handled = off + uint64(len(p))
 		}
 	}
-	r.record(off, len(p))
+	r.noteStreams(off, len(p))
 	return err
 }
 
@@ -61,19 +62,19 @@ func (r *Recorder) Append(off uint64, p []byte) error {
 	if len(p) == 0 {
 		return nil
 	}
-	if err := r.reach(off); err != nil {
+	if err := r.appendGapTo(off); err != nil {
 		return err
 	}
-	if r.apart {
-		if err := r.mark(off, len(p)); err != nil {
+	if r.separate {
+		if err := r.markStreams(off, len(p)); err != nil {
 			return err
 		}
 	}
 	return r.journal.AppendOutput(p)
 }
 
-// reach makes what the journal lacks before off a gap.
-func (r *Recorder) reach(off uint64) error {
+// appendGapTo records the bytes between the journal's end and off as a gap.
+func (r *Recorder) appendGapTo(off uint64) error {
 	end := r.journal.End()
 	if end >= off {
 		return nil
@@ -81,43 +82,43 @@ func (r *Recorder) reach(off uint64) error {
 	return r.journal.AppendGap(off - end)
 }
 
-// Skip continues at an offset beyond the journal's end; the bytes between become a counted gap.
-func (r *Recorder) Skip(off uint64) (err error) {
-	if err = r.reach(off); err != nil {
+// SkipTo continues at an offset beyond the journal's end. The bytes between become a counted gap.
+func (r *Recorder) SkipTo(off uint64) (err error) {
+	if err = r.appendGapTo(off); err != nil {
 		r.failing = true
 	}
-	r.done = off
+	r.handled = off
 	return err
 }
 
-// Retry tries to journal what could not be, up to an offset: first the gap, if bytes were given
-// up, then what the ring still holds. It returns the gap's size.
+// Retry tries to journal output that could not be journaled, up to an offset: first the gap of dropped bytes, then
+// what the ring still holds. It returns the gap's size.
 func (r *Recorder) Retry(off uint64) (gap uint64, ok bool) {
 	end := r.journal.End()
-	if err := r.reach(r.done); err != nil {
+	if err := r.appendGapTo(r.handled); err != nil {
 		return 0, false
 	}
-	for r.done < off {
-		p := r.ring.BytesAt(r.done, r.Piece(int(off-r.done)))
-		if err := r.Append(r.done, p); err != nil {
+	for r.handled < off {
+		p := r.ring.BytesAt(r.handled, r.LimitPiece(int(off-r.handled)))
+		if err := r.Append(r.handled, p); err != nil {
 			return 0, false
 		}
-		r.done += uint64(len(p))
+		r.handled += uint64(len(p))
 	}
 	r.failing = false
-	return r.done - end, true
+	return r.handled - end, true
 }
 
-// MakeRoom keeps the program running while the journal fails, as on a full disk: no backpressure; once the output up to
-// off that could not be journaled fills three quarters of the ring, it is dropped and counted as a gap.
-func (r *Recorder) MakeRoom(off uint64) {
-	if off-r.done > uint64(r.ring.Cap())/4*3 || off > r.done && r.ring.LogUsagePercent() > 75 {
-		r.done = off
+// DropIfRingFills lets the program continue while the journal fails, as on a full disk, instead of blocking it. Once
+// the unjournaled output up to off fills three quarters of the ring, it is dropped and counted as a gap.
+func (r *Recorder) DropIfRingFills(off uint64) {
+	if off-r.handled > uint64(r.ring.Cap())/4*3 || off > r.handled && r.ring.LogUsagePercent() > 75 {
+		r.handled = off
 	}
 }
 
-// Mark puts a mark into the journal, unless that fails already.
-func (r *Recorder) Mark(mark []byte) error {
+// AppendMark appends a mark to the journal, unless the journal fails already.
+func (r *Recorder) AppendMark(mark []byte) error {
 	if r.failing {
 		return nil
 	}
@@ -126,8 +127,8 @@ func (r *Recorder) Mark(mark []byte) error {
 	return err
 }
 
-// Leave ends the range of the newest streams mark: the next owner may have a version that writes none.
-func (r *Recorder) Leave() error {
+// EndStreamRange ends the range of the newest streams mark: the next owner may have a version that writes none.
+func (r *Recorder) EndStreamRange() error {
 	if !r.marked || r.failing || r.ring == nil {
 		return nil
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// At restores an emulator to its state after off bytes of output, from the nearest checkpoint or screen and the
+// RestoreAt restores an emulator to its state after off bytes of output, from the nearest checkpoint or screen and the
 // journal. read reads output that is not in the journal yet, from an offset on; it returns no data at the end.
-func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read func(from uint64, buf []byte) (p []byte, next uint64, err error)) error {
+func (p *Replayer) RestoreAt(ctx context.Context, engine vterm.Engine, off uint64, read func(from uint64, buf []byte) (p []byte, next uint64, err error)) error {
 	from, size := p.Restore(engine, off)
 	if screen, ok := p.nearestScreen(off, from+CheckpointBytes); ok {
 		if engine.Restore(screen.Snapshot) == nil {
-			from, size, p.seen = screen.Offset, uint64(len(screen.Snapshot)), screen.Time
-		} else { // of a newer version, for one: the emulator stands nowhere now
+			from, size, p.restoredTime = screen.Offset, uint64(len(screen.Snapshot)), screen.Time
+		} else { // for example of a newer version; the emulator's state is undefined
 			from, size = p.Restore(engine, off)
 		}
 	}
@@ -30,12 +30,12 @@ func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read fun
 	if err != nil {
 		return fmt.Errorf("replay history: %w", err)
 	}
-	return replayRest(ctx, engine, max(from, at), off, read)
+	return replayUnjournaled(ctx, engine, max(from, at), off, read)
 }
 
-// replayRest feeds the output that is not in the journal yet. next is the offset to continue at, which is beyond p if
+// replayUnjournaled feeds the output that is not in the journal yet. next is the offset to continue at, which is beyond p if
 // output was lost.
-func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, read func(uint64, []byte) (p []byte, next uint64, err error)) error {
+func replayUnjournaled(ctx context.Context, engine vterm.Engine, from, until uint64, read func(uint64, []byte) (p []byte, next uint64, err error)) error {
 	buf := make([]byte, 64<<10)
 	for from < until {
 		if err := ctx.Err(); err != nil {
@@ -57,11 +57,10 @@ func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, re
 	return nil
 }
 
-// Replay feeds an emulator the output and the sizes that the journal has between two offsets,
-// and returns the offset it came to. Answers to queries are dropped: what programs asked
-// back then was answered back then. each is called after each piece of output, when
-// there may be events to take, and with each mark and size.
-func (p *Past) Replay(ctx context.Context, engine vterm.Engine, from, until uint64, each func(rec *journal.Record, at uint64)) (at uint64, err error) {
+// Replay feeds an emulator the output and the sizes of the journal between two offsets, and returns the offset that it
+// reached. It drops replies to queries: the terminal answered them when the program ran. each is called after each
+// piece of output, when there may be events, and with each mark and size.
+func (p *Replayer) Replay(ctx context.Context, engine vterm.Engine, from, until uint64, each func(rec *journal.Record, at uint64)) (at uint64, err error) {
 	r := p.Journal.NewReader(from)
 	defer r.Close()
 	for {
@@ -88,7 +87,7 @@ func (p *Past) Replay(ctx context.Context, engine vterm.Engine, from, until uint
 		case journal.KindGap:
 			at = min(rec.Offset+rec.Lost, until)
 		case journal.KindResize:
-			if rec.Offset > from || rec.Time.After(p.seen) { // else what was restored has it: twice is not once
+			if rec.Offset > from || rec.Time.After(p.restoredTime) { // the restored state includes older sizes; setting one again would lose content
 				engine.Resize(rec.Cols, rec.Rows)
 			}
 			each(&rec, rec.Offset)

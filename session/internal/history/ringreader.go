@@ -16,8 +16,8 @@ type RingReader struct {
 	ring *ring.Ring
 }
 
-// Open makes the reader read a ring, which may be nil.
-func (t *RingReader) Open(r *ring.Ring) { t.ring = r }
+// SetRing sets the ring to read, which may be nil.
+func (t *RingReader) SetRing(r *ring.Ring) { t.ring = r }
 
 // Read reads output from an offset on. ok is false if the ring does not have it, or is closed.
 func (t *RingReader) Read(off uint64, dst []byte) (n int, head uint64, ok bool) {
@@ -40,7 +40,7 @@ func (t *RingReader) OldestOffset() (off uint64, ok bool) {
 	return t.ring.OldestOffset(), true
 }
 
-// Close lets the ring go.
+// Close stops reads of the ring, so that the caller may unmap it.
 func (t *RingReader) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

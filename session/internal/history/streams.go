@@ -14,7 +14,7 @@ import (
 // has a mark before the output that it describes. If an owner was killed between the two writes, the ring still has the
 // bytes and its log of streams.
 
-// Stream is where output came from.
+// Stream is the source of output.
 type Stream uint8
 
 // Streams.
@@ -24,6 +24,7 @@ const (
 	Stderr
 )
 
+// String returns the stream's name in the API.
 func (s Stream) String() string { return [...]string{"merged", "stdout", "stderr"}[s] }
 
 // StreamRun is a number of output bytes of one stream.
@@ -33,10 +34,9 @@ type StreamRun struct {
 }
 
 const (
-	// MarkBytes is how much output there is at most between two marks, as far as they are
-	// written, and in a piece.
+	// MarkBytes bounds the output between two marks while marks are written, and the size of a piece.
 	MarkBytes = 64 << 10
-	// MarkReach is how far before a byte the mark that speaks of it can be.
+	// MarkReach bounds the distance between a byte and the mark that describes it.
 	MarkReach = 2 * MarkBytes
 	// maxChanges bounds the changes in memory, for followers; other readers use the journal.
 	maxChanges = 4096
@@ -44,66 +44,66 @@ const (
 	MaxRuns = 1024
 )
 
-// change is the start of output of a stream.
+// change is an offset at which the stream of the output changes.
 type change struct {
 	at     uint64
 	stream Stream
 }
 
-// Streams is what is known of the streams of a session's output.
+// Streams tracks which stream each byte of a session's output came from.
 type Streams struct {
-	ring  *ring.Ring
-	apart bool // the ring separates the streams
+	ring     *ring.Ring
+	separate bool // the ring separates the streams
 
-	// The owner's, about the journal.
-	marked  bool   // there is a mark of this owner
-	at      uint64 // offset of the newest one
-	current Stream // stream of the output after it
-	runs    []ring.Run
+	// Only the owner uses these, for the journal.
+	marked  bool       // this owner has written a mark
+	at      uint64     // offset of the newest one
+	current Stream     // stream of the output after it
+	runs    []ring.Run // scratch buffer of runsAt
 
 	mu      sync.Mutex
 	changes []change // from since to end, oldest first; the first one is at since
 	since   uint64
-	end     uint64
+	end     uint64 // offset after the newest known output
 }
 
 // HasStreams reports whether stdout and stderr are separate.
-func (st *Streams) HasStreams() bool { return st.apart }
+func (st *Streams) HasStreams() bool { return st.separate }
 
-// Forget drops the streams of the output before an offset, where new output starts.
-func (st *Streams) Forget(off uint64) {
+// Reset drops the known streams of the output before an offset, where new output starts.
+func (st *Streams) Reset(off uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.since, st.end, st.changes = off, off, nil
 }
 
-// Piece bounds what is taken at once, so that each piece can have its mark.
-func (st *Streams) Piece(n int) int {
-	if st.apart {
+// LimitPiece bounds the bytes that are handled at once, so that each piece can have its mark.
+func (st *Streams) LimitPiece(n int) int {
+	if st.separate {
 		return min(n, MarkBytes)
 	}
 	return n
 }
 
-// of returns the streams of the n bytes at off. They must be in the ring.
-func (st *Streams) of(off uint64, n int) (runs []ring.Run, known bool) {
+// runsAt returns the streams of the n bytes at off. They must be in the ring.
+func (st *Streams) runsAt(off uint64, n int) (runs []ring.Run, known bool) {
 	st.runs, known = st.ring.Runs(st.runs[:0], off, off+uint64(n))
 	return st.runs, known
 }
 
-// record remembers the streams of consecutive output.
-func (st *Streams) record(off uint64, n int) {
-	if !st.apart {
+// noteStreams stores the streams of consecutive output.
+func (st *Streams) noteStreams(off uint64, n int) {
+	if !st.separate {
 		return
 	}
-	runs, known := st.of(off, n)
+	runs, known := st.runsAt(off, n)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if !known {
-		st.changeTo(off, Merged)
+		st.addChange(off, Merged)
 	}
 	for _, r := range runs {
-		st.changeTo(off, streamOf(r.Stream))
+		st.addChange(off, streamOf(r.Stream))
 		off += uint64(r.Bytes)
 	}
 	st.end = max(st.end, off)
@@ -116,18 +116,20 @@ func (st *Streams) record(off uint64, n int) {
 	}
 }
 
+// streamOf converts a stream of the ring.
 func streamOf(s ring.Stream) Stream { return Stdout + Stream(s) }
 
-func (st *Streams) changeTo(off uint64, s Stream) {
+// addChange adds a change at an offset, unless the stream stays the same.
+func (st *Streams) addChange(off uint64, s Stream) {
 	if n := len(st.changes); n == 0 || st.changes[n-1].stream != s {
 		st.changes = append(st.changes, change{off, s})
 	}
 }
 
-// mark writes a mark, unless the newest one covers the n bytes at off and is near enough to be found.
-func (r *Recorder) mark(off uint64, n int) error {
+// markStreams writes a mark, unless the newest one covers the n bytes at off and is near enough to be found.
+func (r *Recorder) markStreams(off uint64, n int) error {
 	st := &r.Streams
-	runs, known := st.of(off, n)
+	runs, known := st.runsAt(off, n)
 	m, last := journal.Streams{Unknown: !known}, Merged
 	for _, r := range runs {
 		m.Runs = append(m.Runs, journal.StreamRun{Stream: journal.Stream(r.Stream), Bytes: r.Bytes})
@@ -146,28 +148,28 @@ func (r *Recorder) mark(off uint64, n int) error {
 // Runs returns the stream runs of the output in [from, to), in order, or one run of Merged if they are unknown. Runs
 // that are not in memory are read from a journal.
 func (st *Streams) Runs(j *journal.Journal, from, to uint64) ([]StreamRun, error) {
-	if runs, ok := st.recent(from, to); ok {
+	if runs, ok := st.cachedRuns(from, to); ok {
 		return runs, nil
 	}
-	changes, err := pastChanges(j, from, to)
+	changes, err := journaledChanges(j, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("streams of the output at %d: %w", from, err)
 	}
 	return runsOf(changes, from, to), nil
 }
 
-// recent returns the runs that are in memory.
-func (st *Streams) recent(from, to uint64) ([]StreamRun, bool) {
+// cachedRuns returns the runs from memory. ok is false if memory lacks some of them.
+func (st *Streams) cachedRuns(from, to uint64) (runs []StreamRun, ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if !st.apart || from < st.since || to > st.end {
+	if !st.separate || from < st.since || to > st.end {
 		return nil, false
 	}
 	return runsOf(st.changes, from, to), true
 }
 
-// pastChanges reads changes from the journal's marks.
-func pastChanges(j *journal.Journal, from, to uint64) ([]change, error) {
+// journaledChanges reads changes from the journal's marks.
+func journaledChanges(j *journal.Journal, from, to uint64) ([]change, error) {
 	r := j.NewReader(from - min(from, MarkReach))
 	defer r.Close()
 	var changes []change
@@ -205,7 +207,7 @@ func appendMarked(changes []change, rec *journal.Record) []change {
 	return changes
 }
 
-// runsOf cuts [from, to) at the changes.
+// runsOf returns the runs in [from, to).
 func runsOf(changes []change, from, to uint64) []StreamRun {
 	var runs []StreamRun
 	add := func(s Stream, n uint64) {
@@ -234,9 +236,9 @@ func runsOf(changes []change, from, to uint64) []StreamRun {
 	return runs
 }
 
-// Known returns the end of the output with known streams.
-func (st *Streams) Known() (uint64, bool) {
+// KnownEnd returns the end of the output with known streams. separate is false if the streams are not separate.
+func (st *Streams) KnownEnd() (end uint64, separate bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.end, st.apart
+	return st.end, st.separate
 }

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Alarms come in order, at their time; at rest with the beat, and at once when something happens.
+// TestAlarms checks that alarms fire at their time, while idle with the common tick, and at once after activity.
 //
 // FEATURES: R90
 func TestAlarms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := Pace{After: 4 * time.Second}
+		p := Poller{IdleAfter: 4 * time.Second}
 		p.AllowIdle(true)
-		count(t, p.Ticker(time.Second))
+		countTicks(t, p.Ticker(time.Second))
 		began := time.Now()
 		var mu sync.Mutex
 		var rang []time.Duration
@@ -44,20 +44,20 @@ func TestAlarms(t *testing.T) {
 		c.Set(began.Add(2 * time.Second))
 		c.Stop()
 		c.Stop()
-		b.Set(began.Add(1500 * time.Millisecond)) // another time than before
+		b.Set(began.Add(1500 * time.Millisecond)) // changed
 		if got := took(4 * time.Second); !slices.Equal(got, []time.Duration{1500 * time.Millisecond, 3 * time.Second}) {
-			t.Errorf("they rang at %v", got)
+			t.Errorf("fired at %v", got)
 		}
 		time.Sleep(2 * time.Second)
 		if !p.IsIdle() {
-			t.Fatal("it does not rest")
+			t.Fatal("not idle")
 		}
 		a.Set(began.Add(7 * time.Second))
 		b.Set(began.Add(12 * time.Second))
-		if got := took(15 * time.Second); !slices.Equal(got, []time.Duration{beat, 2 * beat}) {
-			t.Errorf("at rest they rang at %v", got)
+		if got := took(15 * time.Second); !slices.Equal(got, []time.Duration{idleInterval, 2 * idleInterval}) {
+			t.Errorf("while idle fired at %v", got)
 		}
-		a.Set(time.Now().Add(time.Second)) // 22, at rest 30
+		a.Set(time.Now().Add(time.Second)) // 22 s; idle: 30 s
 		time.Sleep(5 * time.Second)
 		p.NoteActivity()
 		synctest.Wait()
@@ -65,7 +65,7 @@ func TestAlarms(t *testing.T) {
 		got := rang[len(rang)-1]
 		mu.Unlock()
 		if got != 26*time.Second {
-			t.Errorf("what was due when something happened rang at %v", got)
+			t.Errorf("alarm due during the idle time fired at %v", got)
 		}
 		a.Set(time.Now()) // a call sets the next one
 		var again atomic.Int32
@@ -77,7 +77,7 @@ func TestAlarms(t *testing.T) {
 		})
 		d.Set(time.Now())
 		if took(5 * time.Second); again.Load() != 3 {
-			t.Errorf("one that is set by its call rang %d times", again.Load())
+			t.Errorf("alarm that its call sets again fired %d times, want 3", again.Load())
 		}
-	}) // its goroutine has ended: none is set
+	}) // the goroutine has ended: no alarm is set
 }

@@ -2,7 +2,7 @@
 // active, and rarely, all at the same time, while it is idle. An idle process then sleeps: it wakes no processor, and
 // the kernel can reclaim the pages of its program.
 //
-//	NoteActivity ──→ Pace ──→ Ticker, Alarm      while idle: at the beat, together
+//	NoteActivity ──→ Poller ──→ Ticker, Alarm      while idle: at common ticks
 //
 // Any goroutine may call the functions of this package. The package ends no goroutines: goroutines of idle sessions end
 // in session/park.go.
@@ -16,40 +16,40 @@ import (
 )
 
 const (
-	// after is the time without activity after which a process is idle. It is longer than the most frequent detection
-	// needs to be sure (five probes, twice), so that all work after an activity is done.
-	after = 12 * time.Second
-	// beat is the poll interval of an idle process.
-	beat = 10 * time.Second
+	// idleAfter is the time without activity after which a process is idle. It is longer than the most frequent
+	// detection needs to be sure (five probes, twice), so that all work after an activity is done.
+	idleAfter = 12 * time.Second
+	// idleInterval is the poll interval of an idle process.
+	idleInterval = 10 * time.Second
 )
 
-// Pace is the polling state of a process. The zero value never becomes idle: see AllowIdle.
-type Pace struct {
-	// After is the time without activity before the process is idle, Beat the poll interval then. 0 selects the
-	// default.
-	After, Beat time.Duration
+// Poller is the polling state of a process. The zero value never becomes idle: see AllowIdle.
+type Poller struct {
+	// IdleAfter is the time without activity before the process is idle, IdleInterval the poll interval then. 0 selects
+	// the default.
+	IdleAfter, IdleInterval time.Duration
 
-	active atomic.Bool // since it was last looked
+	active atomic.Bool // activity since the last update
 	idle   atomic.Bool
 
-	mu      sync.Mutex
-	canIdle bool      // rest
-	last    time.Time // when it was last seen that something had happened
-	began   time.Time // what beats are counted from
-	tickers map[*Ticker]struct{}
-	alarms  alarms
+	mu           sync.Mutex
+	canIdle      bool      // the process may become idle
+	lastActivity time.Time // when activity was last seen
+	epoch        time.Time // start of the idle intervals: common ticks are multiples after it
+	tickers      map[*Ticker]struct{}
+	alarms       alarms
 }
 
 // AllowIdle sets whether changes of polled files are reported to NoteActivity, so that the process may become idle.
-func (p *Pace) AllowIdle(may bool) {
+func (p *Poller) AllowIdle(may bool) {
 	p.mu.Lock()
 	p.canIdle = may
 	p.mu.Unlock()
 	p.NoteActivity()
 }
 
-// NoteActivity records activity. It is nearly free if repeated. A nil Pace ignores it.
-func (p *Pace) NoteActivity() {
+// NoteActivity records activity. It is nearly free if repeated. A nil Poller ignores it.
+func (p *Poller) NoteActivity() {
 	if p == nil {
 		return
 	}
@@ -62,57 +62,57 @@ func (p *Pace) NoteActivity() {
 }
 
 // IsIdle reports whether the process is idle.
-func (p *Pace) IsIdle() bool { return p.idle.Load() }
+func (p *Poller) IsIdle() bool { return p.idle.Load() }
 
 // leaveIdle resets all tickers and alarms to their normal intervals.
-func (p *Pace) leaveIdle() {
+func (p *Poller) leaveIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.idle.Swap(false) {
 		return
 	}
 	p.active.Store(false)
-	p.last = time.Now()
+	p.lastActivity = time.Now()
 	for t := range p.tickers {
 		t.timer.Reset(t.every)
 	}
-	p.alarms.set(p)
+	p.alarms.resetTimer(p)
 }
 
 // updateIdle makes the process idle if there was no activity.
-func (p *Pace) updateIdle(now time.Time) {
-	if p.active.Swap(false) || p.last.IsZero() {
-		p.last = now
+func (p *Poller) updateIdle(now time.Time) {
+	if p.active.Swap(false) || p.lastActivity.IsZero() {
+		p.lastActivity = now
 		return
 	}
-	if !p.canIdle || p.idle.Load() || now.Sub(p.last) < cmp.Or(p.After, after) {
+	if !p.canIdle || p.idle.Load() || now.Sub(p.lastActivity) < cmp.Or(p.IdleAfter, idleAfter) {
 		return
 	}
 	p.enterIdle()
 }
 
 // enterIdle makes the process idle, unless there was activity since the check.
-func (p *Pace) enterIdle() {
+func (p *Poller) enterIdle() {
 	p.idle.Store(true)
 	if p.active.Load() { // by a caller that did not see the idle state
 		p.idle.Store(false)
 	}
 }
 
-// wait returns the time until the next tick after a while. While idle it is the next beat, plus late.
-func (p *Pace) wait(now time.Time, after, late time.Duration) time.Duration {
+// untilNext returns the time until the next tick after a while. While idle it is the next common tick, plus late.
+func (p *Poller) untilNext(now time.Time, after, late time.Duration) time.Duration {
 	if !p.idle.Load() {
 		return after
 	}
-	beat := cmp.Or(p.Beat, beat)
+	beat := cmp.Or(p.IdleInterval, idleInterval)
 	beats := max(1, (after+beat-1)/beat)
-	since := now.Sub(p.began) - late
+	since := now.Sub(p.epoch) - late
 	return (since/beat+beats)*beat - since
 }
 
-// begin initializes p before its first use, with mu held.
-func (p *Pace) begin() {
+// initialize initializes p before its first use, with mu held.
+func (p *Poller) initialize() {
 	if p.tickers == nil {
-		p.began, p.tickers = time.Now(), map[*Ticker]struct{}{}
+		p.epoch, p.tickers = time.Now(), map[*Ticker]struct{}{}
 	}
 }

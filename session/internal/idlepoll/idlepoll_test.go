@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// count has a ticker's ticks counted until the test ends.
-func count(t *testing.T, at *Ticker) (n *atomic.Int64) {
+// countTicks counts a ticker's ticks until the test ends.
+func countTicks(t *testing.T, at *Ticker) (n *atomic.Int64) {
 	n = new(atomic.Int64)
 	end := make(chan struct{})
 	t.Cleanup(func() { close(end); at.Stop() })
@@ -27,8 +27,8 @@ func count(t *testing.T, at *Ticker) (n *atomic.Int64) {
 	return n
 }
 
-// took is how many ticks there were in a time.
-func took(n *atomic.Int64, d time.Duration) int64 {
+// ticksIn returns the number of ticks in a time.
+func ticksIn(n *atomic.Int64, d time.Duration) int64 {
 	synctest.Wait()
 	before := n.Load()
 	time.Sleep(d)
@@ -36,88 +36,88 @@ func took(n *atomic.Int64, d time.Duration) int64 {
 	return n.Load() - before
 }
 
-// What is looked at every second while something happens is looked at with the beat once nothing does, and at once again.
+// TestIdlePolling checks the intervals while active, while idle, and after new activity.
 //
 // FEATURES: R90
 func TestIdlePolling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p Pace
+		var p Poller
 		p.AllowIdle(true)
-		second, minute := count(t, p.Ticker(time.Second)), count(t, p.Ticker(time.Minute))
-		if n := took(second, after); n < 11 || p.IsIdle() {
-			t.Errorf("%d looks in the first seconds, at rest: %v", n, p.IsIdle())
+		second, minute := countTicks(t, p.Ticker(time.Second)), countTicks(t, p.Ticker(time.Minute))
+		if n := ticksIn(second, idleAfter); n < 11 || p.IsIdle() {
+			t.Errorf("%d ticks in the first seconds, idle: %v", n, p.IsIdle())
 		}
 		time.Sleep(2 * time.Second)
 		if !p.IsIdle() {
-			t.Fatal("it does not rest though nothing happens")
+			t.Fatal("not idle without activity")
 		}
-		if n := took(second, 10*beat); n != 10 {
-			t.Errorf("%d looks in ten beats", n)
+		if n := ticksIn(second, 10*idleInterval); n != 10 {
+			t.Errorf("got %d ticks in ten idle intervals", n)
 		}
-		if n := took(minute, time.Hour); n != 60 {
-			t.Errorf("%d looks in an hour at what is looked at every minute", n)
+		if n := ticksIn(minute, time.Hour); n != 60 {
+			t.Errorf("got %d ticks of a minute's ticker in an hour", n)
 		}
 		p.NoteActivity()
 		if p.IsIdle() {
-			t.Error("it rests though something happened")
+			t.Error("idle after activity")
 		}
-		if n := took(second, 5*time.Second); n != 5 {
-			t.Errorf("%d looks in five seconds after something happened", n)
+		if n := ticksIn(second, 5*time.Second); n != 5 {
+			t.Errorf("got %d ticks in five seconds after activity", n)
 		}
-		for range 60 { // things go on happening
+		for range 60 { // continuous activity
 			p.NoteActivity()
-			if n := took(second, time.Second); n != 1 {
-				t.Fatalf("%d looks in a second", n)
+			if n := ticksIn(second, time.Second); n != 1 {
+				t.Fatalf("got %d ticks in a second", n)
 			}
 		}
 	})
 }
 
-// What happens between the look that finds that nothing has and the rest that follows from it ends that rest: whoever stirred
-// it did not see it, and wakes nobody.
+// TestActivity_DuringSlowdown_EndsSlowdown checks activity between the check for activity and the switch to idle. Its caller
+// did not see the idle state, so enterIdle must notice it.
 //
 // FEATURES: R90
-func TestActivity_DuringSlowdown_EndsIt(t *testing.T) {
+func TestActivity_DuringSlowdown_EndsSlowdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p Pace
+		var p Poller
 		p.AllowIdle(true)
-		second := count(t, p.Ticker(time.Second))
+		second := countTicks(t, p.Ticker(time.Second))
 		p.NoteActivity()
 		p.mu.Lock()
 		if p.enterIdle(); p.IsIdle() {
-			t.Error("it rests though something happened")
+			t.Error("idle after activity")
 		}
 		p.mu.Unlock()
-		if n := took(second, 5*time.Second); n != 5 {
-			t.Errorf("%d looks in five seconds", n)
+		if n := ticksIn(second, 5*time.Second); n != 5 {
+			t.Errorf("got %d ticks in five seconds", n)
 		}
 	})
 }
 
 func TestNoSlowdown_UnlessEnabled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p Pace
-		n := count(t, p.Ticker(time.Second))
-		if n := took(n, time.Minute); n < 59 || p.IsIdle() {
-			t.Errorf("%d looks in a minute", n)
+		var p Poller
+		n := countTicks(t, p.Ticker(time.Second))
+		if n := ticksIn(n, time.Minute); n < 59 || p.IsIdle() {
+			t.Errorf("got %d ticks in a minute", n)
 		}
 		p.AllowIdle(true)
 		time.Sleep(time.Minute)
 		if p.AllowIdle(false); p.IsIdle() {
-			t.Error("it rests though nobody tells any more")
+			t.Error("idle though activity is not reported")
 		}
-		if n := took(n, time.Minute); n < 59 {
-			t.Errorf("%d looks in a minute after nobody tells any more", n)
+		if n := ticksIn(n, time.Minute); n < 59 {
+			t.Errorf("got %d ticks in a minute after AllowIdle(false)", n)
 		}
-		var none *Pace
+		var none *Poller
 		none.NoteActivity()
 	})
 }
 
-// At rest a late one comes after all others, and what was set to another time keeps the beat.
+// TestIdlePolling_KeepsPhase checks that while idle a late ticker comes after the others, and a reset one keeps the phase.
 func TestIdlePolling_KeepsPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := Pace{After: time.Second, Beat: 3 * time.Second}
+		p := Poller{IdleAfter: time.Second, IdleInterval: 3 * time.Second}
 		p.AllowIdle(true)
 		began := time.Now()
 		one, late, set := p.Ticker(time.Second), p.LateTicker(2*time.Second, time.Second/2), p.Ticker(time.Hour)
@@ -140,11 +140,11 @@ func TestIdlePolling_KeepsPhase(t *testing.T) {
 					want[j] *= time.Second
 				}
 				if !slices.Contains(at[i], want[j]) {
-					t.Errorf("ticker %d came at %v, not at %v", i, at[i], want[j])
+					t.Errorf("ticker %d ticked at %v, not at %v", i, at[i], want[j])
 				}
 			}
 			if n := len(at[i]); n > 10 {
-				t.Errorf("ticker %d came %d times in 20 s", i, n)
+				t.Errorf("ticker %d ticked %d times in 20 s", i, n)
 			}
 		}
 		for _, tick := range []*Ticker{one, late, set} {
@@ -153,7 +153,7 @@ func TestIdlePolling_KeepsPhase(t *testing.T) {
 		p.NoteActivity()
 		time.Sleep(time.Minute)
 		if len(one.C()) > 0 {
-			t.Error("a stopped one ticks")
+			t.Error("a stopped ticker ticks")
 		}
 	})
 }

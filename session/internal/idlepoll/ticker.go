@@ -2,23 +2,24 @@ package idlepoll
 
 import "time"
 
-// Ticker is time.Ticker at a pace. It belongs to one goroutine, which calls Next after every tick.
+// Ticker works like time.Ticker at the intervals of a Poller. It belongs to one goroutine, which calls Next after every
+// tick.
 type Ticker struct {
-	p     *Pace
+	p     *Poller
 	timer *time.Timer
-	every time.Duration
-	late  time.Duration
+	every time.Duration // interval while active
+	late  time.Duration // delay after the common tick while idle
 }
 
-// Ticker returns a ticker with an interval, which ticks at the beat while idle. The caller must stop it.
-func (p *Pace) Ticker(every time.Duration) *Ticker { return p.LateTicker(every, 0) }
+// Ticker returns a ticker with an interval, which ticks at the common ticks while idle. The caller must stop it.
+func (p *Poller) Ticker(every time.Duration) *Ticker { return p.LateTicker(every, 0) }
 
 // LateTicker returns a Ticker that, while idle, ticks later than the others by late: for work that depends on theirs.
-func (p *Pace) LateTicker(every, late time.Duration) *Ticker {
+func (p *Poller) LateTicker(every, late time.Duration) *Ticker {
 	t := &Ticker{p: p, every: every, late: late}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.begin()
+	p.initialize()
 	p.tickers[t] = struct{}{}
 	t.timer = time.NewTimer(every)
 	return t
@@ -34,10 +35,11 @@ func (t *Ticker) Next() {
 	t.next()
 }
 
+// next schedules the next tick, with mu held.
 func (t *Ticker) next() {
 	now := time.Now()
 	t.p.updateIdle(now)
-	t.timer.Reset(t.p.wait(now, t.every, t.late))
+	t.timer.Reset(t.p.untilNext(now, t.every, t.late))
 }
 
 // Reset changes the interval.

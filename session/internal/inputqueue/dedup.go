@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// Input that carries an id is typed once: a client whose daemon was killed under its
-// request sends it again and learns whether it was typed. The journal knows, too.
+// Input that carries an id is typed once. A client whose daemon was killed during its request sends it again, and gets
+// the first result. The journal stores the ids too.
 
 // MarkID is the kind of the journal's marks that hold the id of input that was typed.
 const MarkID journal.MarkKind = 0x20
@@ -26,37 +26,37 @@ const (
 	// some seconds of keys. If one id were forgotten, its input would be typed again and displace the next one, and so
 	// on.
 	maxInputs  = 1024
-	maxClients = 64 // that number their input: one id is remembered of each
-	maxLines   = 64 // ids of lines
+	maxClients = 64 // clients that number their input: one id is remembered of each
+	maxLines   = 64 // remembered ids of lines
 )
 
-// Typed describes input that was typed.
-type Typed struct {
-	Cursor uint64            // offset of the output then: what answers it lies after
-	Echo   respond.EchoState // which side echoed it
-	Of     uint64            // digest of the input, known for as long as this daemon lives; 0: unknown, or a secret
-	Again  bool              // it was typed before, by its id
+// TypeResult is the result of typing input.
+type TypeResult struct {
+	Cursor    uint64            // output offset at that time: the program's answer comes after it
+	Echo      respond.EchoState // which side echoed it
+	Digest    uint64            // of the input, known only to this daemon; 0: unknown, or a secret
+	Duplicate bool              // the input was typed before, by its id
 }
 
-// ErrOther is returned for input whose id is that of other input.
-var ErrOther = errors.New("the id is that of other input, and this was not typed")
+// ErrIDReused is returned for input with the id of different input.
+var ErrIDReused = errors.New("the id is that of other input, and this was not typed")
 
-// Dedup remembers by id what was typed. The zero value remembers nothing.
+// Dedup remembers the ids of typed input. The zero value is empty.
 type Dedup struct {
-	inputs     []input  // newest last
-	saved      bool     // inputs are in their file
-	lines      []string // ids of lines that were given to the shell, newest last
-	unfinished *ring.TypingNote
+	inputs     []input          // newest last
+	saved      bool             // inputs are in their file
+	lines      []string         // ids of lines that were submitted to the shell, newest last
+	unfinished *ring.TypingNote // ring's note of the previous owner's last input; nil: none
 }
 
-// input is input that was typed, as its file has it, too.
+// input is typed input, as it is saved.
 type input struct {
 	ID     string            `json:"id"`
 	Cursor uint64            `json:"cursor"`
 	Echo   respond.EchoState `json:"echo,omitempty"`
-	of     uint64            // not for a disk: what is short could be guessed by it
-	client string            // the client that numbers its input (numbered), or ""
-	n      uint64
+	digest uint64            // not saved: short input could be guessed from it
+	client string            // the client that numbers its input (splitNumbered), or ""
+	n      uint64            // the number
 }
 
 // keyLen is the length of a client's key, a UUID.
@@ -75,87 +75,87 @@ func splitNumbered(id string) (key string, n uint64) {
 	return "", 0
 }
 
-// inOrder is the digest of a client's input before its newest. Input with a real digest never matches it.
-const inOrder = 1
+// impliedDigest is the digest of a client's input before its newest. Input with a real digest never matches it.
+const impliedDigest = 1
 
-// SetUnfinished takes the note in the ring: what the owner before this one was typing when it ended.
+// SetUnfinished sets the ring's note: the input that the previous owner was typing when it ended.
 func (d *Dedup) SetUnfinished(t ring.TypingNote) { d.unfinished = &t }
 
-// Same reports whether input may be the one that was typed before with its id.
-func (t Typed) Same(of uint64) bool { return t.Of == 0 || of == 0 || t.Of == of }
+// Matches reports whether input with a digest may be the input of t, which has the same id.
+func (t TypeResult) Matches(of uint64) bool { return t.Digest == 0 || of == 0 || t.Digest == of }
 
-// Before looks up input by id. A mark that is not empty must be written to the journal: only a note in the ring had the
-// input.
-func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
+// Lookup finds typed input by id. If mark is not empty, the caller must append it to the journal: only a note in the
+// ring had the input.
+func (d *Dedup) Lookup(id string) (t TypeResult, was bool, mark []byte) {
 	if id == "" {
-		return Typed{}, false, nil
+		return TypeResult{}, false, nil
 	}
 	for i := range d.inputs {
 		if x := &d.inputs[i]; x.ID == id {
-			return Typed{Cursor: x.Cursor, Echo: x.Echo, Of: x.of}, true, nil
+			return TypeResult{Cursor: x.Cursor, Echo: x.Echo, Digest: x.digest}, true, nil
 		}
 	}
 	if client, number := splitNumbered(id); client != "" {
 		for i := range d.inputs {
 			if x := &d.inputs[i]; x.client == client && x.n > number {
-				return Typed{Cursor: x.Cursor, Echo: x.Echo, Of: inOrder}, true, nil
+				return TypeResult{Cursor: x.Cursor, Echo: x.Echo, Digest: impliedDigest}, true, nil
 			}
 		}
 	}
 	if n := d.unfinished; n != nil && n.ID == hash(id) {
 		d.unfinished = nil
-		t = unfinishedTyped(n)
+		t = resultOfNote(n)
 		return t, true, d.Remember(id, t)
 	}
-	if by := byHash(hash(id)); slices.ContainsFunc(d.inputs, func(x input) bool { t = Typed{Cursor: x.Cursor, Echo: x.Echo}; return x.ID == by }) {
+	if by := idOfHash(hash(id)); slices.ContainsFunc(d.inputs, func(x input) bool { t = TypeResult{Cursor: x.Cursor, Echo: x.Echo}; return x.ID == by }) {
 		return t, true, nil
 	}
-	return Typed{}, false, nil
+	return TypeResult{}, false, nil
 }
 
-// unfinishedTyped returns a note's description of input.
-func unfinishedTyped(n *ring.TypingNote) Typed {
-	t := Typed{Cursor: n.At}
+// resultOfNote returns the result of the input in a note.
+func resultOfNote(n *ring.TypingNote) TypeResult {
+	t := TypeResult{Cursor: n.At}
 	if n.Kind < uint64(len(noteEchoes)) {
 		t.Echo = noteEchoes[n.Kind]
 	}
 	return t
 }
 
-// byHash returns an id for input that is known only by its hash in a note. No client's id starts like it.
-func byHash(id [2]uint64) string { return fmt.Sprintf("#%016x%016x", id[0], id[1]) }
+// idOfHash returns an id for input that is known only by its hash in a note. No client's id starts like it.
+func idOfHash(id [2]uint64) string { return fmt.Sprintf("#%016x%016x", id[0], id[1]) }
 
-// KeepUnfinished remembers input that only the note has, and returns the mark for the journal. It must be kept as the
-// next input replaces the note, perhaps before its client repeats it. It returns nil if the input is known.
-func (d *Dedup) KeepUnfinished() (mark []byte) {
+// AdoptUnfinished remembers input that only the ring's note has, and returns the mark for the journal. The next input
+// replaces the note, perhaps before the client repeats its request. It returns nil if the input is known.
+func (d *Dedup) AdoptUnfinished() (mark []byte) {
 	n := d.unfinished
 	if n == nil || n.Kind >= uint64(len(noteEchoes)) || slices.ContainsFunc(d.inputs, func(x input) bool { return hash(x.ID) == n.ID }) {
 		return nil
 	}
-	return d.Remember(byHash(n.ID), unfinishedTyped(n))
+	return d.Remember(idOfHash(n.ID), resultOfNote(n))
 }
 
-// Remember notes that input was typed, and returns the mark that has the journal remember it, too.
-// It is empty for input without an id, or for input that was known.
-func (d *Dedup) Remember(id string, t Typed) (mark []byte) {
+// Remember records typed input, and returns the mark for the journal. The mark is empty for input without an id, or
+// for known input.
+func (d *Dedup) Remember(id string, t TypeResult) (mark []byte) {
 	if id == "" {
 		return nil
 	}
-	if _, was, mark := d.Before(id); was {
+	if _, was, mark := d.Lookup(id); was {
 		return mark
 	}
 	d.saved = false
-	x := input{ID: id, Cursor: t.Cursor, Echo: t.Echo, of: t.Of}
-	if t.Of == 0 {
+	x := input{ID: id, Cursor: t.Cursor, Echo: t.Echo, digest: t.Digest}
+	if t.Digest == 0 {
 		x.client, x.n = splitNumbered(id)
 	}
-	d.makeRoom(&x)
+	d.evictFor(&x)
 	d.inputs = append(d.inputs, x)
 	return append([]byte{byte(MarkID)}, string(t.Echo)+":"+id...)
 }
 
-// makeRoom forgets what a client typed before, or else the oldest of its kind where there are too many.
-func (d *Dedup) makeRoom(x *input) {
+// evictFor removes the client's earlier input, or else the oldest of its kind above the limit.
+func (d *Dedup) evictFor(x *input) {
 	oldest, alike := -1, 0
 	for i := range d.inputs {
 		o := &d.inputs[i]
@@ -179,10 +179,10 @@ func (d *Dedup) makeRoom(x *input) {
 	}
 }
 
-// Replay restores a mark of the journal at an offset.
+// Replay restores input from a mark of the journal at an offset.
 func (d *Dedup) Replay(mark []byte, at uint64) {
 	if echo, id, ok := strings.Cut(string(mark[1:]), ":"); ok {
-		d.Remember(id, Typed{Cursor: at, Echo: respond.EchoState(echo)})
+		d.Remember(id, TypeResult{Cursor: at, Echo: respond.EchoState(echo)})
 	}
 }
 
@@ -195,29 +195,29 @@ func (d *Dedup) State() ([]byte, error) {
 	return json.Marshal(d.inputs)
 }
 
-// MarkSaved notes that State is in its file.
+// MarkSaved records that State is in its file.
 func (d *Dedup) MarkSaved() { d.saved = true }
 
-// MarkUnsaved notes that State may not be in its file, so that it is saved again.
+// MarkUnsaved records that State may not be in its file, so that it is saved again.
 func (d *Dedup) MarkUnsaved() { d.saved = false }
 
-// Resume restores saved state.
-func (d *Dedup) Resume(state []byte) error {
+// Restore restores saved state.
+func (d *Dedup) Restore(state []byte) error {
 	var list []input
 	if err := json.Unmarshal(state, &list); err != nil {
 		return err
 	}
 	for _, x := range list {
-		d.Remember(x.ID, Typed{Cursor: x.Cursor, Echo: x.Echo})
+		d.Remember(x.ID, TypeResult{Cursor: x.Cursor, Echo: x.Echo})
 	}
 	d.saved = true
 	return nil
 }
 
-// noteEchoes are echo states as a note in the ring has them.
+// noteEchoes lists the echo states, by their number in a note.
 var noteEchoes = [...]respond.EchoState{"", respond.EchoOn, respond.EchoOff, respond.EchoApp}
 
-// hash names an id in a note.
+// hash returns the hash that identifies an id in a note.
 func hash(id string) [2]uint64 {
 	h := sha256.Sum256([]byte(id))
 	return [2]uint64{binary.LittleEndian.Uint64(h[:]), binary.LittleEndian.Uint64(h[8:])}
@@ -225,15 +225,15 @@ func hash(id string) [2]uint64 {
 
 // InputNote returns the note for the ring while input is being typed. The journal records the input after it was typed;
 // the note covers a daemon that is killed in between, or during the write.
-func InputNote(id string, t Typed) ring.TypingNote {
+func InputNote(id string, t TypeResult) ring.TypingNote {
 	return ring.TypingNote{ID: hash(id), At: t.Cursor, Kind: uint64(max(0, slices.Index(noteEchoes[:], t.Echo)))}
 }
 
-// Notes of a shell's lines: the journal records a line before it is typed. A line that is recorded, and not typed
-// according to the note, is typed by the next owner.
+// Kinds of notes of a shell's lines. The journal records a line before it is typed. If a line is recorded, and not
+// typed according to the note, the next owner types it.
 const (
-	lineMarked = 0x100 + iota // it is being marked
-	lineTyping                // it is marked, and being typed
+	lineMarked = 0x100 + iota // its mark is being written
+	lineTyping                // its mark is written, and it is being typed
 )
 
 // LineMarked returns the note for a line whose mark is about to be written.
@@ -242,20 +242,21 @@ func LineMarked(id string, at uint64) ring.TypingNote { return lineNote(id, at, 
 // LineTyping returns the note for a marked line that is being typed.
 func LineTyping(id string, at uint64) ring.TypingNote { return lineNote(id, at, lineTyping) }
 
+// lineNote returns a note of a kind for a line.
 func lineNote(id string, at, kind uint64) ring.TypingNote {
 	return ring.TypingNote{ID: lineHash(id), At: at, Kind: kind}
 }
 
-// lineHash names a line in a note, apart from input of the same id.
+// lineHash identifies a line in a note. It differs from the hash of input with the same id.
 func lineHash(id string) [2]uint64 { return hash("line\x00" + id) }
 
-// NeverTyped reports whether the previous owner was killed after it marked a line and before it typed it.
-func (d *Dedup) NeverTyped(id string) bool {
+// WasNeverTyped reports whether the previous owner was killed after it marked a line and before it typed it.
+func (d *Dedup) WasNeverTyped(id string) bool {
 	n := d.unfinished
 	return id != "" && n != nil && n.Kind == lineMarked && n.ID == lineHash(id)
 }
 
-// RememberLine notes that a line was given to the shell.
+// RememberLine records that a line was submitted to the shell.
 func (d *Dedup) RememberLine(id string) {
 	if id == "" {
 		return

@@ -16,12 +16,12 @@ var ErrLongLine = errors.New("line too long for line mode")
 // line. It ignores keys that erase words, so the count is an upper bound.
 type LineLength int
 
-// Type counts what is typed in line mode. It returns the length of the longest line, ended or not.
+// Type counts bytes typed in line mode. It returns the length of the longest line, ended or not.
 func (l *LineLength) Type(data []byte) (longest int) {
 	n := int(*l)
 	for _, c := range data {
 		switch c {
-		case '\r', '\n', 'C' - '@', 'D' - '@', 'U' - '@', 'Z' - '@', '\\' - '@': // ends the line, or drops it
+		case '\r', '\n', 'C' - '@', 'D' - '@', 'U' - '@', 'Z' - '@', '\\' - '@': // ends the line, or discards it
 			n = 0
 		case 0x7f:
 			n = max(0, n-1)
@@ -34,7 +34,7 @@ func (l *LineLength) Type(data []byte) (longest int) {
 	return longest
 }
 
-// Check returns ErrLongLine if the terminal would cut a line of data, which is not typed yet.
+// Check returns ErrLongLine if the terminal would cut a line of data, which the caller is about to type.
 func (l LineLength) Check(data []byte) error {
 	before := int(l)
 	if before+len(data) <= MaxLine {

@@ -6,21 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// ErrBegun is returned for input of others while the user has a partial line.
-var ErrBegun = errors.New("the user is typing a line here")
+// ErrUserTyping is returned for input of other callers while the user has a partial line.
+var ErrUserTyping = errors.New("the user is typing a line here")
 
-// begunFor is how long a user counts as being in the middle of a line in a program that has no line of
-// its own to edit, as far as is known.
-const begunFor = 30 * time.Second
+// partialLineTime is how long a line counts as unfinished in a program that is not known to have a line editor.
+const partialLineTime = 30 * time.Second
 
 // PartialLine tracks whether the user has typed an unfinished line. It follows the keys, as the program's own line
 // cannot be read. The zero value is an empty line.
 type PartialLine struct {
-	keys int // characters of the line, less deleted ones
-	at   time.Time
+	keys int       // characters of the line, less deleted ones
+	at   time.Time // time of the last key
 }
 
-// NoteTyped takes what a user's terminal sent: keys, pastes, reports of a mouse.
+// NoteTyped records bytes of a user's terminal: keys, pastes, mouse reports.
 func (b *PartialLine) NoteTyped(p []byte, now time.Time) {
 	for i := 0; i < len(p); {
 		n := 1
@@ -30,7 +29,7 @@ func (b *PartialLine) NoteTyped(p []byte, now time.Time) {
 		case c == 8, c == 0x7f:
 			b.keys = max(0, b.keys-1)
 		case c == 0x1b:
-			n = sequence(p[i:])
+			n = escapeLength(p[i:])
 		case c >= ' ':
 			_, n = utf8.DecodeRune(p[i:])
 			b.keys, b.at = b.keys+1, now
@@ -39,8 +38,8 @@ func (b *PartialLine) NoteTyped(p []byte, now time.Time) {
 	}
 }
 
-// sequence returns the length of an escape sequence: ESC [ … final, ESC O x, ESC x, or ESC alone.
-func sequence(p []byte) int {
+// escapeLength returns the length of an escape sequence: ESC [ … final, ESC O x, ESC x, or ESC alone.
+func escapeLength(p []byte) int {
 	if len(p) < 2 {
 		return len(p)
 	}
@@ -50,7 +49,7 @@ func sequence(p []byte) int {
 	case '[':
 		for i := 2; i < len(p); i++ {
 			if p[i] >= 0x40 && p[i] <= 0x7e && (i > 2 || p[i] != '[') {
-				if p[i] == 'M' && i == 2 { // an old mouse report has three bytes more
+				if p[i] == 'M' && i == 2 { // an old mouse report has three more bytes
 					return min(6, len(p))
 				}
 				return i + 1
@@ -63,11 +62,11 @@ func sequence(p []byte) int {
 	return 2
 }
 
-// Ends clears the line: a command started, or another author ended it.
-func (b *PartialLine) Ends() { b.keys = 0 }
+// Clear clears the line: a command started, or another author ended the line.
+func (b *PartialLine) Clear() { b.keys = 0 }
 
-// Line reports whether a line is unfinished. edited means that the program keeps an unfinished line until it is ended,
-// as the line editors of shells and agents do.
-func (b *PartialLine) Line(now time.Time, edited bool) bool {
-	return b.keys > 0 && (edited || now.Sub(b.at) < begunFor)
+// IsUnfinished reports whether the user has an unfinished line. edited means that the program keeps it until it is
+// ended, as the line editors of shells and agents do.
+func (b *PartialLine) IsUnfinished(now time.Time, edited bool) bool {
+	return b.keys > 0 && (edited || now.Sub(b.at) < partialLineTime)
 }

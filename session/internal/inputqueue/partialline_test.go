@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A user's unfinished line is known by the keys; what is no text begins none.
+// TestPartialLine checks which keys start and end a line.
 //
 // FEATURES: R102
 func TestPartialLine(t *testing.T) {
@@ -21,26 +21,27 @@ func TestPartialLine(t *testing.T) {
 	} {
 		var b PartialLine
 		b.NoteTyped([]byte(c.typed), now)
-		if b.Line(now.Add(time.Hour), true) != c.want {
+		if b.IsUnfinished(now.Add(time.Hour), true) != c.want {
 			t.Errorf("%q: %v", c.typed, !c.want)
 		}
-		if b.Line(now.Add(time.Second), false) != c.want || b.Line(now.Add(time.Hour), false) {
+		if b.IsUnfinished(now.Add(time.Second), false) != c.want || b.IsUnfinished(now.Add(time.Hour), false) {
 			t.Errorf("%q: in a program without an editor of lines", c.typed)
 		}
-		if b.Ends(); b.Line(now, true) {
+		if b.Clear(); b.IsUnfinished(now, true) {
 			t.Errorf("%q: ended", c.typed)
 		}
 	}
 }
 
+// FuzzPartialLine checks that Enter ends a line after any input.
 func FuzzPartialLine(f *testing.F) {
 	f.Add([]byte("\x1b[M ab\x1bOA\x1b[200~x"))
 	f.Fuzz(func(t *testing.T, p []byte) {
 		var b PartialLine
 		b.NoteTyped(p, time.Unix(1, 0))
-		b.NoteTyped([]byte("\x1b\r"), time.Unix(1, 0)) // whatever was cut off
-		if b.NoteTyped([]byte("\r"), time.Unix(1, 0)); b.Line(time.Unix(1, 0), true) {
-			t.Error("Enter ends no line")
+		b.NoteTyped([]byte("\x1b\r"), time.Unix(1, 0)) // ends any cut sequence
+		if b.NoteTyped([]byte("\r"), time.Unix(1, 0)); b.IsUnfinished(time.Unix(1, 0), true) {
+			t.Error("line unfinished after Enter")
 		}
 	})
 }

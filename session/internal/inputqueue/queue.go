@@ -14,8 +14,8 @@ import (
 var (
 	ErrEnded      = errors.New("the session has ended")
 	ErrOverloaded = errors.New("too much input is waiting for the program to read it")
-	// ErrAhead is returned for a secret before which other input waits to be read.
-	ErrAhead = errors.New("what was typed before it has not been read")
+	// ErrUnreadInput is returned for a secret while the program has not read the input before it.
+	ErrUnreadInput = errors.New("what was typed before it has not been read")
 	// ErrEcho is returned for a secret that would be shown.
 	ErrEcho = errors.New("the terminal shows what is typed")
 	// ErrMayEcho is returned for a secret where the program reads keys and may show them.
@@ -38,25 +38,25 @@ type Device interface {
 	SetWriteDeadline(t time.Time) error
 }
 
-// Queue types into the device, in order, one write after the other. Its
-// goroutine exists only while there is something to type.
+// Queue types into the device, in order, one write after the other. Its goroutine runs only while the queue is not
+// empty.
 type Queue struct {
 	device Device // nil: nothing can be typed
 
-	mu      sync.Mutex
-	queue   []*typed
-	bytes   int // in queue
-	replies int // bytes of it that are replies
-	sent    int // bytes that the terminal took since all of them were last known to be read
-	writing bool
-	closed  bool
+	mu       sync.Mutex
+	queue    []*pendingWrite
+	bytes    int  // in queue
+	replies  int  // bytes of the queue that are replies
+	accepted int  // bytes accepted by the terminal since all of them were known to be read
+	writing  bool // the goroutine runs
+	closed   bool
 }
 
-// NewQueue makes a queue for a device; nil: all input is refused.
+// NewQueue returns a queue for a device. A nil device rejects all input.
 func NewQueue(d Device) *Queue { return &Queue{device: d} }
 
-// typed is one write.
-type typed struct {
+// pendingWrite is one queued write.
+type pendingWrite struct {
 	data  []byte
 	input *ring.Input // of numbered input; otherwise nil
 	reply bool
@@ -71,15 +71,16 @@ func (q *Queue) Add(ctx context.Context, data []byte) (<-chan error, error) {
 
 // AddNoted works like Add and calls note right before data is typed, unless other input is queued before it.
 func (q *Queue) AddNoted(ctx context.Context, data []byte, note func()) (<-chan error, error) {
-	return q.add(&typed{data: data, ctx: ctx, done: make(chan error, 1)}, note)
+	return q.add(&pendingWrite{data: data, ctx: ctx, done: make(chan error, 1)}, note)
 }
 
 // AddNumbered works like Add for numbered input: the ring always has the number of its typed bytes.
 func (q *Queue) AddNumbered(ctx context.Context, data []byte, input *ring.Input) (<-chan error, error) {
-	return q.add(&typed{data: data, input: input, ctx: ctx, done: make(chan error, 1)}, nil)
+	return q.add(&pendingWrite{data: data, input: input, ctx: ctx, done: make(chan error, 1)}, nil)
 }
 
-func (q *Queue) add(t *typed, note func()) (<-chan error, error) {
+// add writes t at once if possible, and queues the rest.
+func (q *Queue) add(t *pendingWrite, note func()) (<-chan error, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -88,7 +89,7 @@ func (q *Queue) add(t *typed, note func()) (<-chan error, error) {
 	case q.bytes+len(t.data) > MaxQueued:
 		return nil, fmt.Errorf("%w (%d bytes)", ErrOverloaded, q.bytes)
 	}
-	if t.data = q.tryLocked(t, note); len(t.data) == 0 {
+	if t.data = q.tryWriteLocked(t, note); len(t.data) == 0 {
 		t.done <- nil
 		return t.done, nil
 	}
@@ -96,27 +97,27 @@ func (q *Queue) add(t *typed, note func()) (<-chan error, error) {
 	return t.done, nil
 }
 
-// tryLocked types what the terminal takes at once when nothing is queued before it, and
-// returns the rest. A key costs no goroutine that way.
-func (q *Queue) tryLocked(t *typed, note func()) (rest []byte) {
+// tryWriteLocked types what the terminal accepts at once if the queue is empty, and returns the rest. So a key needs no
+// goroutine.
+func (q *Queue) tryWriteLocked(t *pendingWrite, note func()) (rest []byte) {
 	if q.writing {
 		return t.data
 	}
 	n := 0
 	if t.input != nil {
-		n, _ = t.input.Type(pieces{q.device}, t.data, false) // an error is Write's to find
+		n, _ = t.input.Type(pieceDevice{q.device}, t.data, false) // Write will report the error
 	} else {
 		n = q.tryNoted(t.data, note)
 	}
-	q.sent += n
+	q.accepted += n
 	return t.data[n:]
 }
 
-// pieces is a device that types pieces of input.
-type pieces struct{ Device }
+// pieceDevice adapts a Device to ring.Device, for pieces of input.
+type pieceDevice struct{ Device }
 
 // TypePiece implements ring.Device.
-func (d pieces) TypePiece(f *ring.File, p []byte, wait bool) (int, error) {
+func (d pieceDevice) TypePiece(f *ring.File, p []byte, wait bool) (int, error) {
 	switch out, ok := d.Device.(ring.Device); {
 	case ok && f != nil:
 		return out.TypePiece(f, p, wait)
@@ -134,6 +135,7 @@ type notedWriter interface {
 	TryWriteNoted(p []byte, note func()) int
 }
 
+// tryNoted types what the device accepts at once, with note called before it.
 func (q *Queue) tryNoted(data []byte, note func()) int {
 	if note == nil {
 		return q.device.TryWrite(data)
@@ -145,32 +147,33 @@ func (q *Queue) tryNoted(data []byte, note func()) int {
 	return q.device.TryWrite(data)
 }
 
-// Reply queues an answer of the emulator; it is dropped when too many wait.
+// Reply queues a reply of the emulator. It drops the reply if too many wait.
 func (q *Queue) Reply(data []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed || q.device == nil || q.replies+len(data) > maxReplies {
 		return
 	}
-	t := &typed{data: data, reply: true, ctx: context.Background()}
-	if t.data = q.tryLocked(t, nil); len(t.data) == 0 {
+	t := &pendingWrite{data: data, reply: true, ctx: context.Background()}
+	if t.data = q.tryWriteLocked(t, nil); len(t.data) == 0 {
 		return
 	}
 	q.replies += len(t.data)
 	q.push(t)
 }
 
-func (q *Queue) push(t *typed) {
+// push appends a write and starts the goroutine.
+func (q *Queue) push(t *pendingWrite) {
 	q.queue = append(q.queue, t)
 	q.bytes += len(t.data)
 	if !q.writing {
 		q.writing = true
-		go q.write()
+		go q.run()
 	}
 }
 
-// write empties the queue and ends.
-func (q *Queue) write() {
+// run writes the queue until it is empty.
+func (q *Queue) run() {
 	for {
 		q.mu.Lock()
 		if len(q.queue) == 0 || q.closed {
@@ -181,9 +184,9 @@ func (q *Queue) write() {
 		t := q.queue[0]
 		q.queue = q.queue[1:]
 		q.mu.Unlock()
-		err := q.typeOut(t)
+		err := q.writeUntilDone(t)
 		q.mu.Lock()
-		q.bytes, q.sent = q.bytes-len(t.data), q.sent+len(t.data)
+		q.bytes, q.accepted = q.bytes-len(t.data), q.accepted+len(t.data)
 		if t.reply {
 			q.replies -= len(t.data)
 		}
@@ -194,8 +197,8 @@ func (q *Queue) write() {
 	}
 }
 
-// typeOut writes t until it is done, the device fails, or its caller cancels.
-func (q *Queue) typeOut(t *typed) error {
+// writeUntilDone writes t until it is done, the device fails, or its caller cancels.
+func (q *Queue) writeUntilDone(t *pendingWrite) error {
 	if err := t.ctx.Err(); err != nil {
 		return fmt.Errorf("nothing was typed: %w", err)
 	}
@@ -204,9 +207,9 @@ func (q *Queue) typeOut(t *typed) error {
 		defer close(set)
 		_ = q.device.SetWriteDeadline(time.Unix(1, 0))
 	})
-	n, err := q.writeOut(t)
+	n, err := q.writeOnce(t)
 	if !stop() {
-		<-set // it may be under way still, and must not have the last word
+		<-set // it may still be running, and must not set the deadline last
 		_ = q.device.SetWriteDeadline(time.Time{})
 	}
 	switch {
@@ -219,15 +222,15 @@ func (q *Queue) typeOut(t *typed) error {
 	}
 }
 
-// writeOut writes t as a whole, or until its deadline.
-func (q *Queue) writeOut(t *typed) (int, error) {
+// writeOnce writes all of t, until its deadline.
+func (q *Queue) writeOnce(t *pendingWrite) (int, error) {
 	if t.input != nil {
-		return t.input.Type(pieces{q.device}, t.data, true)
+		return t.input.Type(pieceDevice{q.device}, t.data, true)
 	}
 	return q.device.Write(t.data)
 }
 
-// End refuses and fails everything from now on.
+// End rejects all later input, and fails the queued input.
 func (q *Queue) End() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -238,7 +241,7 @@ func (q *Queue) End() {
 		}
 	}
 	if q.device != nil && q.writing {
-		_ = q.device.SetWriteDeadline(time.Unix(1, 0)) // ends the write under way
+		_ = q.device.SetWriteDeadline(time.Unix(1, 0)) // interrupts a running write
 	}
 }
 
@@ -247,14 +250,14 @@ func (q *Queue) End() {
 func (q *Queue) AcceptedBytes() (bytes int, idle bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.sent, !q.writing && len(q.queue) == 0
+	return q.accepted, !q.writing && len(q.queue) == 0
 }
 
-// AllRead notes that everything the terminal took has been read.
-func (q *Queue) AllRead() {
+// NoteAllRead records that the program has read all accepted bytes.
+func (q *Queue) NoteAllRead() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.sent = 0
+	q.accepted = 0
 }
 
 // AddNow works like AddNoted for data that the terminal accepts at once, or fails: it never queues.
@@ -265,9 +268,9 @@ func (q *Queue) AddNow(data []byte, note func()) error {
 	case q.closed || q.device == nil:
 		return ErrEnded
 	case q.writing || len(q.queue) > 0:
-		return ErrAhead
+		return ErrUnreadInput
 	}
-	if rest := q.tryLocked(&typed{data: data}, note); len(rest) > 0 {
+	if rest := q.tryWriteLocked(&pendingWrite{data: data}, note); len(rest) > 0 {
 		return fmt.Errorf("terminal accepted only %d of %d bytes", len(data)-len(rest), len(data))
 	}
 	return nil
@@ -289,8 +292,8 @@ func (q *Queue) DropReplies() {
 	q.queue = kept
 }
 
-// Empty reports whether the queue is empty.
-func (q *Queue) Empty() bool {
+// IsEmpty reports whether the queue is empty.
+func (q *Queue) IsEmpty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return !q.writing

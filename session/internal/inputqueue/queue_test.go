@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// lateDevice is a terminal whose first write is given up just when it succeeds: its deadline
-// is set late.
+// lateDevice is a terminal whose first write is canceled just as it succeeds: its deadline is set late.
 type lateDevice struct {
 	got     bytes.Buffer
-	giveUp  context.CancelFunc // called in the first write
+	giveUp  context.CancelFunc // cancels the first write
 	setting chan struct{}      // closed when its deadline is about to be set
 
 	mu   sync.Mutex
-	past bool // the deadline is
+	past bool // the deadline has passed
 }
 
 func (d *lateDevice) TryWrite([]byte) int { return 0 }
@@ -41,7 +40,7 @@ func (d *lateDevice) Write(p []byte) (int, error) {
 func (d *lateDevice) SetWriteDeadline(at time.Time) error {
 	if !at.IsZero() {
 		close(d.setting)
-		time.Sleep(time.Second) // of synctest: everybody else runs meanwhile
+		time.Sleep(time.Second) // of synctest: all other goroutines run first
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,7 +48,7 @@ func (d *lateDevice) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// Input after some that was given up is typed, however late the giving up came.
+// TestInput_ContinuesAfterCancelledOne checks that input after a canceled one is typed, however late the cancellation is.
 //
 // FAULT: B12
 func TestInput_ContinuesAfterCancelledOne(t *testing.T) {

@@ -1,6 +1,6 @@
 package inputqueue
 
-// Reply is what the emulator replied to queries up to an offset of the output.
+// Reply is the emulator's reply to queries in the output up to an offset.
 type Reply struct {
 	At   uint64
 	Data []byte
@@ -14,14 +14,14 @@ type Replies struct {
 	Unread bool
 }
 
-// Add keeps a reply, unless it is empty.
+// Add adds a reply, unless it is empty.
 func (r *Replies) Add(at uint64, data []byte) {
 	if len(data) > 0 {
 		r.list = append(r.list, Reply{at, data})
 	}
 }
 
-// Take hands all replies out, oldest first.
+// Take removes and returns all replies, oldest first.
 func (r *Replies) Take() []Reply {
 	list := r.list
 	r.list = nil

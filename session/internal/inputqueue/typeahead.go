@@ -2,43 +2,42 @@ package inputqueue
 
 import "time"
 
-// A secret is typed for a program that reads with the echo off. That is so only if nothing
-// that was typed before is still on its way: the kernel shows input when it comes out of the
-// line that it waits in, and not when it was written. So a secret is written when our own
-// queue is empty, the terminal's is, and the echo is off at that very moment.
+// A secret may be typed only while echo is off. Earlier input that is still unread matters: the kernel echoes input when
+// it leaves the terminal's queue, not when it is written. So a secret is written when our queue and the terminal's are
+// empty and echo is off at that moment.
 
 const (
-	// UnreadTime is how long a secret waits for what was typed before it to be read.
-	UnreadTime = 5 * time.Second
-	// aheadRoom is what surely fits a terminal's own queue, whose length is known. More input waits behind it,
-	// uncounted, and follows when it has room.
-	aheadRoom = 2048
-	// aheadLooks are how many looks in a row, a poll apart, have to find nothing: what moves
-	// from one queue to the next is for a moment in neither. More after more than aheadRoom.
-	aheadLooks, aheadLooksMore = 2, 6
+	// UnreadTimeout is how long a secret waits for the program to read earlier input.
+	UnreadTimeout = 5 * time.Second
+	// minQueueRoom is the size that every terminal's queue has. Input beyond it waits in another queue, which the kernel
+	// does not report, and follows when there is room.
+	minQueueRoom = 2048
+	// requiredChecks is how many consecutive checks, one poll apart, must find no input: bytes that move between two
+	// queues are in neither for a moment. requiredChecksFull is that number after more than minQueueRoom bytes.
+	requiredChecks, requiredChecksFull = 2, 6
 )
 
 // TypeAhead detects whether typed input may still be unread. The zero value has not checked yet.
 type TypeAhead struct {
-	clean int // looks in a row that found nothing
+	cleanChecks int // consecutive checks that found nothing
 }
 
-// Waits checks once. unread returns the number of bytes in the terminal's own queue.
-func (a *TypeAhead) Waits(q *Queue, unread func() int) bool {
+// MayBeUnread checks once. unread returns the number of bytes in the terminal's queue.
+func (a *TypeAhead) MayBeUnread(q *Queue, unread func() int) bool {
 	sent, idle := q.AcceptedBytes()
 	if !idle || sent > 0 && unread() > 0 {
-		a.clean = 0
+		a.cleanChecks = 0
 		return true
 	}
-	a.clean++
-	looks := aheadLooks
-	if sent > aheadRoom {
-		looks = aheadLooksMore
+	a.cleanChecks++
+	looks := requiredChecks
+	if sent > minQueueRoom {
+		looks = requiredChecksFull
 	}
-	if sent > 0 && a.clean < looks {
+	if sent > 0 && a.cleanChecks < looks {
 		return true
 	}
-	a.clean = 0
-	q.AllRead()
+	a.cleanChecks = 0
+	q.NoteAllRead()
 	return false
 }

@@ -16,27 +16,27 @@ type Host interface {
 	View() View
 	// Probe returns the kernel's state of the terminal's foreground processes. It costs some system calls.
 	Probe() Probe
-	// Screen returns the screen, and what is known of its rows.
+	// Screen returns the screen and the places of typed input.
 	Screen() Screen
 	// RedactLine returns a line for publication, without its secrets.
 	RedactLine(line string) string
 }
 
-// View is what is known of the session.
+// View is the session's state that needs no probe.
 type View struct {
 	Now        time.Time
-	Live       bool   // the program runs on a terminal that supports probes
+	CanProbe   bool   // the program runs on a terminal that supports probes
 	PID        int    // of the session's own program
-	Offset     uint64 // of the output that was looked at
+	Offset     uint64 // of the output that the emulator has seen
 	LastOutput time.Time
-	Alt        bool
+	Alt        bool // a full-screen program is shown
 	Modes      vterm.Modes
 	// Followed reports that the shell has integration: Shell is the tracked state, Phase the published one.
 	Followed bool
 	Phase    shell.Phase
 	Shell    shell.State
-	// Waits reports that a submitted line is running, and that the shell is not known to read input for it.
-	Waits bool
+	// RunsLine reports that a submitted line is running, and that the shell is not known to read input for it.
+	RunsLine bool
 	// ReadsBriefly reports that the shell runs a line that checks for input for a moment, and the kernel cannot
 	// distinguish its waits.
 	ReadsBriefly bool
@@ -47,21 +47,21 @@ func (v *View) atPrompt() bool {
 	return v.Followed && (v.Shell.Phase == shell.PhasePrompt || v.Shell.IsDrawingPrompt || v.Shell.HasEnded)
 }
 
-// Probe is the kernel's state.
+// Probe is the kernel's state of the terminal's programs.
 type Probe struct {
-	Now     time.Time // time of the probe
-	Result  inputdetect.Result
-	Modes   *sys.Modes // the terminal's settings; nil: they cannot be had
-	Failed  bool       // the foreground process is unknown
-	Pending bool       // output is on its way
+	Now           time.Time // time of the probe
+	Result        inputdetect.Result
+	Modes         *sys.Modes // the terminal's settings; nil: unavailable
+	Failed        bool       // the foreground process is unknown
+	OutputPending bool       // output is in transit
 }
 
-// Screen is a screen with the history above it. Typed and Editor have the places of typed input. Half is the partial
-// line, or "" if unknown.
+// Screen is a screen with the history above it. Typed and Editor have the places of typed input. PartialLine is the
+// text of a partial line, or "" if unknown.
 type Screen struct {
-	Frame   vterm.Frame
-	History vterm.History
-	Typed   echodetect.Texts
-	Editor  *echodetect.Region
-	Half    string
+	Frame       vterm.Frame
+	History     vterm.History
+	Typed       echodetect.TypedTexts
+	Editor      *echodetect.EditorRegion
+	PartialLine string
 }

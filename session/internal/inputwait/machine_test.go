@@ -7,12 +7,12 @@ import (
 	"github.com/longterm-dev/longterm/session/inputdetect"
 )
 
-// What is printed while a thread stays in one and the same read was printed by others; what comes
-// right after the read began may have been on its way.
+// TestReadWait_OutputOfOthers checks that output during a thread's read counts as printed by other processes. Output
+// right after the start of the read may have been in transit.
 //
 // FAULT: E2
 // FEATURES: R42
-func TestOutputBesideARead(t *testing.T) {
+func TestReadWait_OutputOfOthers(t *testing.T) {
 	reads := func(waits int64) *inputdetect.Result {
 		return &inputdetect.Result{State: inputdetect.Reading, PID: 1, TID: 2, WaitCount: waits}
 	}
@@ -35,63 +35,63 @@ func TestOutputBesideARead(t *testing.T) {
 		{"a third", reads(8), 60, time.Second, false},
 	} {
 		now = now.Add(c.after)
-		if got := w.sees(c.r, c.off, now); got != c.want {
+		if got := w.update(c.r, c.off, now); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}
 }
 
-// A program that reads while nothing stands before the cursor may have asked already: its
-// question is on its way. It is looked at again.
+// TestBlankWait_MustLast checks that a read without text before the cursor is probed again: the prompt may be in
+// transit.
 //
 // FEATURES: R42
-func TestQuestionOnItsWay(t *testing.T) {
+func TestBlankWait_MustLast(t *testing.T) {
 	now := time.Now()
 	a := Machine{blank: true}
-	if a.counts(now) {
-		t.Error("at the first look")
+	if a.isCredible(now) {
+		t.Error("credible at the first probe")
 	}
 	a.Next(now, false, false)
-	if !a.counts(now) {
-		t.Error("not at the second one")
+	if !a.isCredible(now) {
+		t.Error("not credible at the second probe")
 	}
 	a.wait = readWait{tid: 1, since: now}
-	if a.counts(now) {
-		t.Error("of a wait that has just begun")
+	if a.isCredible(now) {
+		t.Error("credible for a new wait")
 	}
-	if !a.counts(now.Add(blankLasts)) {
-		t.Error("not when it lasts")
+	if !a.isCredible(now.Add(blankConfirmTime)) {
+		t.Error("not credible after the time limit")
 	}
-	if a.own = true; a.counts(now.Add(blankLasts)) || !a.counts(now.Add(blankShellLasts)) {
-		t.Error("of the shell, whose marks may be on their way, as soon as of a program")
+	if a.isOwnProgram = true; a.isCredible(now.Add(blankConfirmTime)) || !a.isCredible(now.Add(blankShellConfirmTime)) {
+		t.Error("the shell's wait is credible too early")
 	}
-	if a.behind = true; a.counts(now.Add(blankLasts)) {
-		t.Error("behind a relay as soon as of a program")
+	if a.relayWaits = true; a.isCredible(now.Add(blankConfirmTime)) {
+		t.Error("a relay's wait is credible too early")
 	}
 	a = Machine{}
-	if !a.counts(now) {
-		t.Error("not when the question is there")
+	if !a.isCredible(now) {
+		t.Error("not credible with a prompt text")
 	}
-	if a.pending = true; a.counts(now) {
-		t.Error("with output on its way")
+	if a.outputPending = true; a.isCredible(now) {
+		t.Error("credible with output in transit")
 	}
 }
 
-// What was typed ends the wait that was there: the same one is no question.
+// TestSpentWait checks that the wait in which input came is no prompt.
 //
 // FAULT: E7
 // FEATURES: R42
-func TestAnswerThatWasNotReadYet(t *testing.T) {
+func TestSpentWait(t *testing.T) {
 	now := time.Now()
 	r := inputdetect.Result{TID: 3, WaitCount: 5}
-	w := spentWait{tid: 3, waits: 5, until: now.Add(spentFor)}
-	if !w.same(&inputdetect.Result{TID: 1, WaitCount: 9, Relayed: []inputdetect.RelayedTTY{{Probe: r}}}, now) || !w.same(&r, now) {
-		t.Error("the program has not run since")
+	w := spentWait{tid: 3, waits: 5, until: now.Add(spentTime)}
+	if !w.isSame(&inputdetect.Result{TID: 1, WaitCount: 9, Relayed: []inputdetect.RelayedTTY{{Probe: r}}}, now) || !w.isSame(&r, now) {
+		t.Error("the same wait does not count as spent")
 	}
-	if w.same(&r, now.Add(spentFor)) {
-		t.Error("it was no end of a line")
+	if w.isSame(&r, now.Add(spentTime)) {
+		t.Error("spent after the time limit")
 	}
-	if r.WaitCount++; w.same(&r, now) {
-		t.Error("it waits anew")
+	if r.WaitCount++; w.isSame(&r, now) {
+		t.Error("a new wait counts as spent")
 	}
 }

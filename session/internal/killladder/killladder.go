@@ -15,44 +15,46 @@ import (
 	"time"
 )
 
-// Step is a rung.
+// Step is one step of a kill ladder: a signal and the time to wait for its effect.
 type Step struct {
-	Signal     syscall.Signal // 0: none is sent, there is only time
-	Foreground bool           // to what is in the foreground of the terminal; else to every process
-	Grace      time.Duration  // how long it gets to work
+	Signal     syscall.Signal // 0: no signal, only wait
+	Foreground bool           // sent to the terminal's foreground process group; otherwise to every process
+	Grace      time.Duration  // how long the processes may take to exit
 }
 
-// Last reports whether no further step is possible.
-func (s Step) Last() bool { return s.Signal == syscall.SIGKILL }
+// IsLast reports whether no further step is possible.
+func (s Step) IsLast() bool { return s.Signal == syscall.SIGKILL }
 
 const (
-	// killedTime is how long the kernel gets to carry out a SIGKILL and the keeper to report the end.
-	killedTime = 15 * time.Second
-	// killTime is the same without a keeper's report.
+	// reportedKillTime is how long the kernel gets to carry out a SIGKILL and the keeper to report the end.
+	reportedKillTime = 15 * time.Second
+	// killTime is the same limit without a keeper's report.
 	killTime = 5 * time.Second
-	// lineTime is that for a line in a shell, which lives on.
-	lineTime = 2 * time.Second
-	// sweeps bounds the repetitions for processes that start while others are killed, at an interval of sweepTime.
-	sweeps    = 6
-	sweepTime = 400 * time.Millisecond
+	// lineKillTime is the limit for a line in a shell that lives on.
+	lineKillTime = 2 * time.Second
+	// killRepeats bounds the repetitions of SIGKILL for processes that start while others are killed, at an interval of
+	// killRepeatInterval.
+	killRepeats        = 6
+	killRepeatInterval = 400 * time.Millisecond
 )
 
 // Session returns the steps that end a session: Ctrl-C; SIGTERM to everything; SIGHUP, as from a closing terminal,
 // which ends interactive shells, as these ignore SIGTERM; and SIGKILL.
 func Session(grace time.Duration) []Step {
-	return append(gracefulSteps(grace), Step{Signal: syscall.SIGKILL, Grace: killedTime})
+	return append(gracefulSteps(grace), Step{Signal: syscall.SIGKILL, Grace: reportedKillTime})
 }
 
 // KillOrphans returns the steps that end sessions whose keeper has died. No other process will kill their processes, so
 // SIGKILL is repeated.
 func KillOrphans(grace time.Duration) []Step {
 	steps := gracefulSteps(grace)
-	for range sweeps {
-		steps = append(steps, Step{Signal: syscall.SIGKILL, Grace: sweepTime})
+	for range killRepeats {
+		steps = append(steps, Step{Signal: syscall.SIGKILL, Grace: killRepeatInterval})
 	}
 	return steps
 }
 
+// gracefulSteps returns the steps before SIGKILL.
 func gracefulSteps(grace time.Duration) []Step {
 	return []Step{
 		{Signal: syscall.SIGINT, Foreground: true, Grace: grace},
@@ -64,7 +66,7 @@ func gracefulSteps(grace time.Duration) []Step {
 // Line returns the steps that end a line in a shell after its Ctrl-C, which the caller sends if the line still runs.
 // The shell gets no signal.
 func Line(grace time.Duration) []Step {
-	return []Step{{Grace: grace}, {Signal: syscall.SIGTERM, Grace: grace}, {Signal: syscall.SIGKILL, Grace: lineTime}}
+	return []Step{{Grace: grace}, {Signal: syscall.SIGTERM, Grace: grace}, {Signal: syscall.SIGKILL, Grace: lineKillTime}}
 }
 
 // Tree returns the steps that end a program and its children: SIGHUP, as from a closing terminal; SIGTERM, for programs
@@ -75,20 +77,21 @@ func Tree(grace time.Duration) []Step {
 	}
 }
 
-// Sent is the result of a step's signal.
-type Sent uint8
+// SendResult is the result of a step's signal.
+type SendResult uint8
 
+// Results of a step's signal.
 const (
-	Heard   Sent = iota // a process may handle it: wait for the grace time
-	Unheard             // no process handles it: perform the next step at once
-	Ended               // no process remained
-	Leaving             // the receiver is about to end, and its end to be reported
+	Delivered SendResult = iota // a process may handle the signal: wait for the grace time
+	Ignored                     // no process handles the signal: perform the next step at once
+	Ended                       // no process was left
+	Exiting                     // the receiver is exiting, and its exit will be reported
 )
 
 // Target is a group of processes to end.
 type Target interface {
-	// Send does a step's part. An error ends the climb.
-	Send(ctx context.Context, s Step) (Sent, error)
+	// Send sends a step's signal. An error ends the climb.
+	Send(ctx context.Context, s Step) (SendResult, error)
 	// Await waits for the end, up to the step's grace, and reports whether it came. It returns false early once
 	// all processes that handle the step's signal have exited.
 	Await(ctx context.Context, s Step) bool
@@ -105,9 +108,9 @@ func Climb(ctx context.Context, steps []Step, t Target) (ended bool, err error) 
 			return false, err
 		case sent == Ended:
 			return true, nil
-		case sent == Leaving:
+		case sent == Exiting:
 			return t.Await(ctx, steps[len(steps)-1]), nil
-		case sent == Unheard:
+		case sent == Ignored:
 			continue
 		}
 		if awaitOrSkip(ctx, t, s) {
@@ -117,6 +120,7 @@ func Climb(ctx context.Context, steps []Step, t Target) (ended bool, err error) 
 	return false, nil
 }
 
+// skipKey is the context key of WithSkip's channel.
 type skipKey struct{}
 
 // WithSkip returns a context with which Climb ends the time of the current step, unless it is the last one, for each value that
@@ -128,7 +132,7 @@ func WithSkip(ctx context.Context, skip <-chan struct{}) context.Context {
 // awaitOrSkip waits until the target has ended, or the step's time is over or skipped. It reports whether the target has ended.
 func awaitOrSkip(ctx context.Context, t Target, s Step) bool {
 	skip, _ := ctx.Value(skipKey{}).(<-chan struct{})
-	if skip == nil || s.Last() {
+	if skip == nil || s.IsLast() {
 		return t.Await(ctx, s)
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -12,71 +12,73 @@ import (
 	"time"
 )
 
-// process is one of the table: it ends a while after a signal that it heeds.
+// process is a process of a fakeTarget. It exits some time after a signal that it handles.
 type process struct {
-	heeds map[syscall.Signal]time.Duration
-	dies  time.Time
+	handlers map[syscall.Signal]time.Duration
+	exitsAt  time.Time
 }
 
-// table is a target of processes that are not there.
-type table struct {
-	all       []*process
-	unheard   bool // tell when no process heeds a step
-	leaving   syscall.Signal
-	fails     syscall.Signal
-	did       []string
-	began     time.Time
-	afterKill int // processes that are born by a SIGKILL
+// fakeTarget is a target of simulated processes.
+type fakeTarget struct {
+	all            []*process
+	reportsIgnored bool           // Send returns Ignored if no process handles a step
+	leaving        syscall.Signal // signal for which Send returns Exiting
+	fails          syscall.Signal // signal for which Send fails
+	sent           []string       // log of the signals and their times
+	began          time.Time
+	afterKill      int // processes that start at a SIGKILL
 }
 
-func (t *table) Send(_ context.Context, s Step) (Sent, error) {
+func (t *fakeTarget) Send(_ context.Context, s Step) (SendResult, error) {
 	if t.fails != 0 && s.Signal == t.fails {
-		return Heard, errors.New("no keeper")
+		return Delivered, errors.New("no keeper")
 	}
 	if t.leaving != 0 && s.Signal == t.leaving {
-		return Leaving, nil
+		return Exiting, nil
 	}
-	left := t.left()
+	left := t.living()
 	if len(left) == 0 {
 		return Ended, nil
 	}
-	t.did = append(t.did, fmt.Sprintf("%d@%v", s.Signal, time.Since(t.began)))
+	t.sent = append(t.sent, fmt.Sprintf("%d@%v", s.Signal, time.Since(t.began)))
 	heard := s.Signal == 0
 	for i, p := range left {
 		if s.Foreground && i > 0 {
 			break
 		}
-		after, ok := p.heeds[s.Signal]
-		if ok = ok || s.Last(); ok && p.dies.IsZero() {
-			p.dies = time.Now().Add(after)
+		after, ok := p.handlers[s.Signal]
+		if ok = ok || s.IsLast(); ok && p.exitsAt.IsZero() {
+			p.exitsAt = time.Now().Add(after)
 		}
 		heard = heard || ok
 	}
-	if s.Last() && t.afterKill > 0 {
+	if s.IsLast() && t.afterKill > 0 {
 		t.afterKill--
 		t.all = append(t.all, &process{})
 	}
-	if t.unheard && !heard {
-		return Unheard, nil
+	if t.reportsIgnored && !heard {
+		return Ignored, nil
 	}
-	return Heard, nil
+	return Delivered, nil
 }
 
-func (t *table) left() []*process {
-	return slices.DeleteFunc(slices.Clone(t.all), func(p *process) bool { return !p.dies.IsZero() && !time.Now().Before(p.dies) })
+// living returns the processes that have not exited.
+func (t *fakeTarget) living() []*process {
+	return slices.DeleteFunc(slices.Clone(t.all), func(p *process) bool { return !p.exitsAt.IsZero() && !time.Now().Before(p.exitsAt) })
 }
 
-func (t *table) Await(ctx context.Context, s Step) bool {
+func (t *fakeTarget) Await(ctx context.Context, s Step) bool {
 	for until := time.Now().Add(s.Grace); time.Now().Before(until) && ctx.Err() == nil; {
-		if len(t.left()) == 0 {
+		if len(t.living()) == 0 {
 			return true
 		}
 		time.Sleep(min(10*time.Millisecond, time.Until(until)))
 	}
-	return len(t.left()) == 0
+	return len(t.living()) == 0
 }
 
-type heeds = map[syscall.Signal]time.Duration
+// handlers maps handled signals to the time until the process exits.
+type handlers = map[syscall.Signal]time.Duration
 
 // FEATURES: R16
 func TestClimb(t *testing.T) {
@@ -86,62 +88,62 @@ func TestClimb(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		steps []Step
-		table table
+		table fakeTarget
 		did   string
 		ended bool
 	}{
-		{"by itself, before", Session(grace), table{}, "", true},
-		{"Ctrl-C", Session(grace), table{all: []*process{{heeds: heeds{2: 50 * ms}}}}, "2@0s", true},
-		{"Ctrl-C reaches the foreground only", Session(grace), table{all: []*process{{heeds: heeds{2: 0, 15: 0}}, {heeds: heeds{2: 0, 15: 30 * ms}}}}, "2@0s 15@200ms", true},
-		{"late, as the next step begins", Session(grace), table{all: []*process{{heeds: heeds{2: 250 * ms}}}}, "2@0s 15@200ms", true},
-		{"a shell", Session(grace), table{all: []*process{{heeds: heeds{1: 10 * ms}}}}, "2@0s 15@200ms 1@400ms", true},
-		{"a shell, asked what it heeds", Session(grace), table{all: []*process{{heeds: heeds{1: 10 * ms}}}, unheard: true}, "2@0s 15@0s 1@0s", true},
-		{"nothing but SIGKILL", Session(grace), table{all: []*process{{}}}, "2@0s 15@200ms 1@400ms 9@600ms", true},
-		{"a line that ends by its Ctrl-C", Line(grace), table{all: []*process{{heeds: heeds{0: 100 * ms}}}}, "0@0s", true},
-		{"a line that does not", Line(grace), table{all: []*process{{heeds: heeds{15: 0}}}}, "0@0s 15@200ms", true},
-		{"a program's tree", Tree(grace), table{all: []*process{{heeds: heeds{15: 0}}}}, "1@0s 15@200ms", true},
-		{"born while others are killed", KillOrphans(grace), table{all: []*process{{}}, afterKill: 2}, "2@0s 15@200ms 1@400ms 9@600ms 9@1s 9@1.4s", true},
-		{"let go meanwhile", Session(grace), table{all: []*process{{heeds: heeds{2: time.Second}}}, leaving: syscall.SIGTERM}, "2@0s", true},
+		{"by itself, before", Session(grace), fakeTarget{}, "", true},
+		{"Ctrl-C", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: 50 * ms}}}}, "2@0s", true},
+		{"Ctrl-C reaches the foreground only", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: 0, 15: 0}}, {handlers: handlers{2: 0, 15: 30 * ms}}}}, "2@0s 15@200ms", true},
+		{"late, as the next step begins", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: 250 * ms}}}}, "2@0s 15@200ms", true},
+		{"a shell", Session(grace), fakeTarget{all: []*process{{handlers: handlers{1: 10 * ms}}}}, "2@0s 15@200ms 1@400ms", true},
+		{"a shell, asked what it heeds", Session(grace), fakeTarget{all: []*process{{handlers: handlers{1: 10 * ms}}}, reportsIgnored: true}, "2@0s 15@0s 1@0s", true},
+		{"nothing but SIGKILL", Session(grace), fakeTarget{all: []*process{{}}}, "2@0s 15@200ms 1@400ms 9@600ms", true},
+		{"a line that ends by its Ctrl-C", Line(grace), fakeTarget{all: []*process{{handlers: handlers{0: 100 * ms}}}}, "0@0s", true},
+		{"a line that does not", Line(grace), fakeTarget{all: []*process{{handlers: handlers{15: 0}}}}, "0@0s 15@200ms", true},
+		{"a program's tree", Tree(grace), fakeTarget{all: []*process{{handlers: handlers{15: 0}}}}, "1@0s 15@200ms", true},
+		{"born while others are killed", KillOrphans(grace), fakeTarget{all: []*process{{}}, afterKill: 2}, "2@0s 15@200ms 1@400ms 9@600ms 9@1s 9@1.4s", true},
+		{"let go meanwhile", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: time.Second}}}, leaving: syscall.SIGTERM}, "2@0s", true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c.table.began = time.Now()
 			ended, err := Climb(t.Context(), c.steps, &c.table)
-			if did := strings.Join(c.table.did, " "); ended != c.ended || err != nil || did != c.did {
+			if did := strings.Join(c.table.sent, " "); ended != c.ended || err != nil || did != c.did {
 				t.Errorf("%s: %v, %v after %s, not %s", c.name, ended, err, did, c.did)
 			}
 		})
 	}
-	synctest.Test(t, func(t *testing.T) { // in the kernel for ever
-		hangs := table{all: []*process{deaf}, began: time.Now()}
-		deaf.dies = time.Now().Add(time.Hour)
-		if ended, err := Climb(t.Context(), Session(grace), &hangs); ended || err != nil || time.Since(hangs.began) != 3*grace+killedTime {
+	synctest.Test(t, func(t *testing.T) { // blocked in the kernel
+		hangs := fakeTarget{all: []*process{deaf}, began: time.Now()}
+		deaf.exitsAt = time.Now().Add(time.Hour)
+		if ended, err := Climb(t.Context(), Session(grace), &hangs); ended || err != nil || time.Since(hangs.began) != 3*grace+reportedKillTime {
 			t.Errorf("%v, %v after %v", ended, err, time.Since(hangs.began))
 		}
 	})
-	synctest.Test(t, func(t *testing.T) { // no caller waits, and the last word is said
+	synctest.Test(t, func(t *testing.T) { // canceled: all steps run without waiting
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		hurried := table{all: []*process{{}}, began: time.Now()}
-		if ended, err := Climb(ctx, Session(grace), &hurried); !ended || err != nil || len(hurried.did) != 4 || time.Since(hurried.began) != 0 {
-			t.Errorf("%v, %v, %v", ended, err, hurried.did)
+		hurried := fakeTarget{all: []*process{{}}, began: time.Now()}
+		if ended, err := Climb(ctx, Session(grace), &hurried); !ended || err != nil || len(hurried.sent) != 4 || time.Since(hurried.began) != 0 {
+			t.Errorf("got %v, %v, %v", ended, err, hurried.sent)
 		}
 	})
-	failing := table{all: []*process{{}}, fails: syscall.SIGINT}
+	failing := fakeTarget{all: []*process{{}}, fails: syscall.SIGINT}
 	if ended, err := Climb(t.Context(), Session(0), &failing); ended || err == nil {
 		t.Errorf("%v, %v", ended, err)
 	}
 }
 
-// A skip ends the time of a step. The last step cannot be skipped.
+// TestClimb_Skip checks that a skip ends the time of a step, except the last one.
 //
 // FAULT: G11
 // FEATURES: R16
 func TestClimb_Skip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		skip := make(chan struct{})
-		row := table{all: []*process{{}}, began: time.Now(), afterKill: 1}
+		row := fakeTarget{all: []*process{{}}, began: time.Now(), afterKill: 1}
 		go func() {
-			time.Sleep(5 * time.Millisecond) // Await sees a skip at its next look, every 10 ms
+			time.Sleep(5 * time.Millisecond) // Await checks every 10 ms
 			skip <- struct{}{}
 			time.Sleep(10 * time.Millisecond)
 			skip <- struct{}{}
@@ -153,24 +155,23 @@ func TestClimb_Skip(t *testing.T) {
 		}()
 		steps := []Step{{Signal: syscall.SIGINT, Grace: time.Hour}, {Signal: syscall.SIGTERM, Grace: time.Hour}, {Signal: syscall.SIGKILL, Grace: time.Second}}
 		_, err := Climb(WithSkip(t.Context(), skip), steps, &row)
-		if did := strings.Join(row.did, " "); err != nil || did != "2@0s 15@10ms 9@20ms" {
+		if did := strings.Join(row.sent, " "); err != nil || did != "2@0s 15@10ms 9@20ms" {
 			t.Errorf("%v after %s", err, did)
 		}
 		time.Sleep(2 * time.Minute)
 	})
 }
 
-// Whatever the row, the last step is the one that cannot be refused, and it comes once the others had
-// their time.
-func TestRows(t *testing.T) {
+// TestSteps_EndWithKill checks that each ladder ends with SIGKILL, after the other steps had their grace time.
+func TestSteps_EndWithKill(t *testing.T) {
 	const grace = 7 * time.Second
 	for name, steps := range map[string][]Step{"session": Session(grace), "lost": KillOrphans(grace), "line": Line(grace), "tree": Tree(grace)} {
-		if last := steps[len(steps)-1]; !last.Last() || last.Foreground || last.Grace <= 0 {
+		if last := steps[len(steps)-1]; !last.IsLast() || last.Foreground || last.Grace <= 0 {
 			t.Errorf("%s ends with %+v", name, last)
 		}
 		killed := false
 		for _, s := range steps {
-			if killed = killed || s.Last(); killed != s.Last() || !s.Last() && s.Grace != grace {
+			if killed = killed || s.IsLast(); killed != s.IsLast() || !s.IsLast() && s.Grace != grace {
 				t.Errorf("%s: %+v", name, s)
 			}
 		}

@@ -1,12 +1,12 @@
 // Package lineexec decides when a command line is typed into a shell, and when it has ended.
 //
-//	callers ──Give, Drop, Interrupt──▶ ┌─────────┐ ──Do(Action)──▶ keys, timers, results
-//	shell's marks ──HandleChange─────▶ │ Machine │ ──View─────────▶ state of the tracker
-//	other keys, replies ─────────────▶ └─────────┘ ──Probe────────▶ state of the kernel
+//	callers ──Submit, Drop, Interrupt─▶ ┌─────────┐ ──Do(Action)──▶ keys, timers, results
+//	shell's marks ──HandleChange──────▶ │ Machine │ ──View─────────▶ state of the tracker
+//	other keys, replies ──────────────▶ └─────────┘ ──Probe────────▶ state of the kernel
 //
 // Lines run one after the other. A line's steps:
 //
-//	Waits ─▶ Typed ─▶ Runs ─▶ Over          Typed ─▶ Dropped ─▶ Over (incomplete, refused)
+//	Queued ─▶ Typed ─▶ Running ─▶ Done          Typed ─▶ Dropped ─▶ Done (incomplete, refused)
 //
 // Three rules keep a session usable:
 //

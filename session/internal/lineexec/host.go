@@ -32,22 +32,23 @@ func (v *View) atPrompt() bool { return v.Phase == shell.PhasePrompt && !v.InCon
 // sinceOutput returns the time since the last output.
 func (v *View) sinceOutput() time.Duration { return v.Now.Sub(v.LastOutput) }
 
-// Probe is the kernel's state of the process that reads the terminal.
+// Probe is the kernel's state of the process that reads the terminal, and of its input.
 type Probe struct {
-	Known   bool // otherwise only Prints is valid
-	Prints  bool // output is in transit and not interpreted yet
-	Reads   bool // a process in the foreground waits for input of the terminal
-	Blocked bool // in a read of it
+	Known         bool // otherwise only OutputPending is valid
+	OutputPending bool // output is in transit and not interpreted yet
+	Reads         bool // a process in the foreground waits for input of the terminal
+	Blocked       bool // it is blocked in a read
 	// Shell reports that the reader is the session's own process. Replaced reports that this process now runs another
 	// program, or has other arguments than at its start.
 	Shell, Replaced bool
-	// Shadowed reports that the user's functions or settings took builtins away that the integration calls: no mark will come.
+	// Shadowed reports that the user's functions or settings replaced builtins that the integration calls: no mark will
+	// come.
 	Shadowed  bool
-	Program   string   // its name
+	Program   string   // name of the reader
 	Argv      []string // its arguments, if they may be seen
 	Canonical bool     // the terminal passes lines, not keys
 	Pastes    bool     // a program enabled bracketed pastes
-	Unread    int      // bytes of input that were not read
+	Unread    int      // bytes of unread input
 	// Bytes is the size of the read request; 0: unknown.
 	Bytes int
 	// Stack is the stack pointer of the reading thread; 0: unknown. A shell has the same one whenever it reads at its prompt, and
@@ -60,32 +61,32 @@ type ActionKind uint8
 
 // Kinds of actions; the comment names the fields in use.
 const (
-	ActKeys   ActionKind = iota + 1 // Keys: type them
-	ActType                         // Line: type it and its Enter
-	ActWake                         // After: call Due then; replaces an earlier ActWake
-	ActFlush                        // discard the unread input
-	ActSane                         // set the terminal to line mode: its shell has no line editor
-	ActBegun                        // Line: it runs
-	ActOver                         // Line, Err, Nothing: it has ended
-	ActReads                        // AtPrompt: the shell is at its prompt, without the mark for it
-	ActLost                         // Reason: likewise, and no mark will report how the line ended
-	ActRepair                       // Line: restore the shell's marks; the next one reports how the line ended
-	ActFollow                       // Program, Argv, Replaced, Shadowed, Again, Reason: another shell, or one without marks, reads the terminal
+	ActKeys      ActionKind = iota + 1 // Keys: type them
+	ActType                            // Line: type it and its Enter
+	ActWake                            // After: call OnTimer then; replaces an earlier ActWake
+	ActFlush                           // discard the unread input
+	ActSane                            // set the terminal to line mode, for a shell without line editor
+	ActStarted                         // Line: it is running
+	ActEnded                           // Line, Err, NoCommand: it has ended
+	ActAtPrompt                        // AtPrompt: the shell is at its prompt, without the mark for it
+	ActMarksLost                       // Reason: likewise, and no mark will report how the line ended
+	ActRepair                          // Line: restore the shell's marks; the next one reports how the line ended
+	ActFollow                          // Program, Argv, Replaced, Shadowed, MayPrepare, Reason: another shell, or one without marks, reads the terminal
 )
 
 // Action is a request to the host.
 type Action struct {
-	Kind     ActionKind
-	Line     *Line
-	Keys     []byte
-	After    time.Duration
-	Err      error
-	Reason   string
-	Nothing  bool // the line contained no command
-	Program  string
-	Argv     []string
-	Replaced bool
-	Shadowed bool
-	Again    bool // it may be prepared
-	AtPrompt bool // the shell is known to read at its prompt, so that a repair line may be typed
+	Kind       ActionKind
+	Line       *Line
+	Keys       []byte
+	After      time.Duration
+	Err        error
+	Reason     string
+	NoCommand  bool // the line contained no command
+	Program    string
+	Argv       []string
+	Replaced   bool
+	Shadowed   bool
+	MayPrepare bool // the other shell may be given the integration
+	AtPrompt   bool // the shell is known to read at its prompt, so that a repair line may be typed
 }

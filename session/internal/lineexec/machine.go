@@ -14,43 +14,43 @@ import (
 // echoed before it.
 const promptTime = 20 * time.Millisecond
 
-// readsTime is how long such a shell gets to read, if the kernel can report whether it does.
-const readsTime = time.Second
+// promptReadTime is how long such a shell may take to read, if the kernel can report whether it does.
+const promptReadTime = time.Second
 
-// learnTime is how long a shell's first line waits until it is known how the shell reads at its prompt.
-const learnTime = 100 * time.Millisecond
+// learnReadTime is how long a shell's first line waits until it is known how the shell reads at its prompt.
+const learnReadTime = 100 * time.Millisecond
 
 // Machine runs lines in one shell.
 type Machine struct {
 	host   Host
-	queue  []*Line // oldest first; the first one may be under way
+	queue  []*Line // oldest first; the first one may be typed already
 	editor editor
-	after  hold
-	// prepared is when a shell that replaced the first one got the integration; zero once it printed marks.
-	prepared time.Time
-	stacks   map[readWay]uint64 // the stack pointers with which the shell reads at its prompt
+	hold   hold
+	// preparedAt is when a shell that replaced the first one got the integration; zero once it printed marks.
+	preparedAt time.Time
+	stacks     map[readMode]uint64 // the stack pointers with which the shell reads at its prompt
 }
 
 // New returns a machine.
-func New(h Host) *Machine { return &Machine{host: h, stacks: map[readWay]uint64{}} }
+func New(h Host) *Machine { return &Machine{host: h, stacks: map[readMode]uint64{}} }
 
-// CheckQueue returns the error that Give would return for a line now, without side effects. busy names the running
-// program for the error.
+// CheckQueue returns the error that Submit would return for a line now, without side effects. busy returns the name of
+// the running program, for the error.
 func (m *Machine) CheckQueue(l *Line, busy func() string) error {
 	v := m.host.View()
 	if p, _ := m.foreignShell(&v); p != nil {
-		return ErrForeign
+		return ErrForeignShell
 	}
-	return m.busy(l, &v, busy)
+	return m.checkBusy(l, &v, busy)
 }
 
-// Give queues a line.
-func (m *Machine) Give(l *Line, busy func() string) error {
+// Submit queues a line. busy returns the name of the running program, for the error.
+func (m *Machine) Submit(l *Line, busy func() string) error {
 	v := m.host.View()
-	if m.follow(&v) {
-		return ErrForeign
+	if m.followForeignShell(&v) {
+		return ErrForeignShell
 	}
-	if err := m.busy(l, &v, busy); err != nil {
+	if err := m.checkBusy(l, &v, busy); err != nil {
 		return err
 	}
 	m.queue = append(m.queue, l)
@@ -58,10 +58,11 @@ func (m *Machine) Give(l *Line, busy func() string) error {
 	return nil
 }
 
-func (m *Machine) busy(l *Line, v *View, with func() string) error {
-	runs := v.Running != nil && !v.HasEnded && !m.hasEndedUnmarked(v) // else the prompt is on its way
+// checkBusy returns ErrBusy if the line must not wait and the shell is not ready. with returns the running program.
+func (m *Machine) checkBusy(l *Line, v *View, with func() string) error {
+	runs := v.Running != nil && !v.HasEnded && !m.hasEndedUnmarked(v) // otherwise the prompt is about to be printed
 	unknown := v.Phase == shell.PhaseUnknown && v.Prompt > 0 && v.Quality == shell.None
-	if !l.Wait && !m.after.on && (runs || v.InContinuation || len(m.queue) > 0 || unknown || m.runsUnmarkedLine(v)) {
+	if !l.Wait && !m.hold.active && (runs || v.InContinuation || len(m.queue) > 0 || unknown || m.runsUnmarkedLine(v)) {
 		return fmt.Errorf("%w: %s", ErrBusy, with())
 	}
 	return nil
@@ -69,22 +70,22 @@ func (m *Machine) busy(l *Line, v *View, with func() string) error {
 
 // Current returns the line that was typed and has not ended, or nil.
 func (m *Machine) Current() *Line {
-	if len(m.queue) == 0 || m.queue[0].step == Waits {
+	if len(m.queue) == 0 || m.queue[0].step == Queued {
 		return nil
 	}
 	return m.queue[0]
 }
 
-// First returns the line at the head of the queue, or nil.
-func (m *Machine) First() *Line {
+// Head returns the line at the head of the queue, or nil.
+func (m *Machine) Head() *Line {
 	if len(m.queue) == 0 {
 		return nil
 	}
 	return m.queue[0]
 }
 
-// Due handles the expiry of ActWake.
-func (m *Machine) Due() {
+// OnTimer handles the expiry of ActWake's time.
+func (m *Machine) OnTimer() {
 	v := m.host.View()
 	m.advance(&v)
 }
@@ -92,25 +93,26 @@ func (m *Machine) Due() {
 // advance does all due work.
 func (m *Machine) advance(v *View) {
 	switch cur := m.Current(); {
-	case m.after.on:
+	case m.hold.active:
 		m.awaitPrompt(v)
 	case cur != nil && cur.step == Refused:
 		m.dropRefused(cur, v)
 	case cur != nil:
 		m.watch(cur, v)
 	default:
-		m.next(v)
+		m.typeNext(v)
 	}
 }
 
+// wake requests a call of OnTimer after a time.
 func (m *Machine) wake(after time.Duration) { _ = m.host.Do(Action{Kind: ActWake, After: after}) }
 
-// next types the first waiting line, if the shell is at its prompt and the editor is empty.
-func (m *Machine) next(v *View) {
+// typeNext types the first queued line, if the shell is at its prompt and the editor is empty.
+func (m *Machine) typeNext(v *View) {
 	if len(m.queue) == 0 {
 		switch {
 		case v.IsDrawingPrompt:
-			m.doubtPrompt(v)
+			m.checkUnmarkedPrompt(v)
 		case v.atPrompt() && len(m.stacks) == 0 && !m.editor.hasEnteredLine():
 			if wait := m.timeUntilReady(v); wait > 0 {
 				m.wake(wait)
@@ -119,7 +121,7 @@ func (m *Machine) next(v *View) {
 		return
 	}
 	if !v.atPrompt() {
-		m.doubtPrompt(v)
+		m.checkUnmarkedPrompt(v)
 		return
 	}
 	if wait := m.timeUntilReady(v); wait > 0 {
@@ -127,21 +129,21 @@ func (m *Machine) next(v *View) {
 		return
 	}
 	if m.runsUnmarkedLine(v) {
-		if !m.follow(v) {
+		if !m.followForeignShell(v) {
 			m.refuseBusy()
 		}
 		return
 	}
-	if m.editor.leaked {
+	if m.editor.repliesLeaked {
 		p := m.host.Probe()
-		m.editor.leaked = !p.Known || !p.Canonical // otherwise the editor has not started, and took nothing
+		m.editor.repliesLeaked = !p.Known || !p.Canonical // otherwise the editor has not started, and took no reply
 	}
 	clear, keys := m.editor.clear(v.Kind)
 	if clear == clearByInterrupt {
 		m.interruptEditor(v)
 		return
 	}
-	if m.editor.replied {
+	if m.editor.repliesTyped {
 		_ = m.host.Do(Action{Kind: ActFlush})
 	}
 	if v.Kind.Spec().NeedsSaneTerminal {
@@ -168,9 +170,9 @@ func (m *Machine) timeUntilReady(v *View) time.Duration {
 		return 0
 	}
 	p := m.host.Probe()
-	m.learn(&p)
-	if since := v.Now.Sub(v.Since); (p.Known || p.Prints) && since < readsTime {
-		if p.Shell && p.Reads && (len(m.stacks) > 0 || since >= learnTime) {
+	m.learnPromptRead(&p)
+	if since := v.Now.Sub(v.Since); (p.Known || p.OutputPending) && since < promptReadTime {
+		if p.Shell && p.Reads && (len(m.stacks) > 0 || since >= learnReadTime) {
 			return 0
 		}
 		return promptTime / 4
@@ -185,30 +187,31 @@ func (m *Machine) timeUntilReady(v *View) time.Duration {
 	return promptTime - v.Now.Sub(last)
 }
 
+// typeLine types a line.
 func (m *Machine) typeLine(l *Line, v *View) {
 	l.step, l.prompt, l.typed, l.basic = Typed, v.Prompt, v.Now, v.MaxQuality != shell.Full
 	if err := m.host.Do(Action{Kind: ActType, Line: l}); err != nil {
 		var later *RetryAfterError
 		if errors.As(err, &later) {
-			l.step = Waits
+			l.step = Queued
 			m.wake(later.After)
 			return
 		}
 		m.end(Action{Line: l, Err: err})
 		return
 	}
-	m.wake(l.suspicion.begin(v))
+	m.wake(l.suspicion.restart(v))
 }
 
 // refuseBusy ends the lines that do not wait for a free shell, and schedules a probe for the others.
 func (m *Machine) refuseBusy() {
 	for _, l := range slices.Clone(m.queue) {
-		if l.step == Waits && !l.Wait {
+		if l.step == Queued && !l.Wait {
 			m.end(Action{Line: l, Err: ErrBusy})
 		}
 	}
 	if len(m.queue) > 0 {
-		m.wake(lookFirst)
+		m.wake(firstProbeTime)
 	}
 }
 
@@ -228,7 +231,7 @@ func (m *Machine) MarkRefused() {
 // dropRefused makes the editor drop a line that it refused, once it reads: an earlier interrupt would be lost.
 func (m *Machine) dropRefused(l *Line, v *View) {
 	p := m.host.Probe()
-	if !v.atPrompt() || p.Known && !(p.Shell && p.Reads) && v.Now.Sub(v.Since) < readsTime {
+	if !v.atPrompt() || p.Known && !(p.Shell && p.Reads) && v.Now.Sub(v.Since) < promptReadTime {
 		m.wake(promptTime / 4)
 		return
 	}
@@ -240,40 +243,41 @@ func (m *Machine) dropRefused(l *Line, v *View) {
 func (m *Machine) HandleChange(kind shell.ChangeKind) {
 	v := m.host.View()
 	if kind == shell.ChangePrompt {
-		m.prepared = time.Time{}
+		m.preparedAt = time.Time{}
 	}
 	if kind == shell.ChangeDone || kind == shell.ChangePrompt {
-		m.editor.commandEnded(m.host)
+		m.editor.flushReplies(m.host)
 	}
-	m.after.update(kind, &v)
-	if l := m.First(); l != nil {
+	m.hold.handleChange(kind, &v)
+	if l := m.Head(); l != nil {
 		m.handleChange(l, kind, &v)
 	}
-	if kind == shell.ChangePrompt || kind == shell.ChangePhase || kind == shell.ChangeFinished || kind == shell.ChangeStarted && m.after.on {
-		m.wake(0) // after all changes of this moment were handled
+	if kind == shell.ChangePrompt || kind == shell.ChangePhase || kind == shell.ChangeFinished || kind == shell.ChangeStarted && m.hold.active {
+		m.wake(0) // after all changes of this moment are handled
 	}
 }
 
+// handleChange applies a change of the shell to the current line.
 func (m *Machine) handleChange(l *Line, kind shell.ChangeKind, v *View) {
 	switch {
-	case kind == shell.ChangeStarted && l.step == Waits && !l.Wait && m.editor.hasEnteredLine():
-		m.end(Action{Line: l, Err: ErrBusy}) // with a line that had just been typed
+	case kind == shell.ChangeStarted && l.step == Queued && !l.Wait && m.editor.hasEnteredLine():
+		m.end(Action{Line: l, Err: ErrBusy}) // for a line that was just typed
 	case kind == shell.ChangeStarted && l.step == Typed:
-		l.step, l.begun = Runs, true
+		l.step, l.started = Running, true
 		l.suspicion = suspicion{}
-		_ = m.host.Do(Action{Kind: ActBegun, Line: l})
-		m.wake(l.suspicion.begin(v))
-	case kind == shell.ChangeFinished && l.step == Runs && l.refused:
+		_ = m.host.Do(Action{Kind: ActStarted, Line: l})
+		m.wake(l.suspicion.restart(v))
+	case kind == shell.ChangeFinished && l.step == Running && l.refused:
 		l.step = Refused
-	case kind == shell.ChangeFinished && l.step == Runs:
+	case kind == shell.ChangeFinished && l.step == Running:
 		m.end(Action{Line: l})
-	case kind == shell.ChangeInput && l.Wrapped > 1: // the lines within the quotes
-	case kind == shell.ChangeInput && (l.step == Typed || l.step == Runs && (l.basic || l.Parts)):
+	case kind == shell.ChangeInput && l.MarkedLines > 1: // of the lines within the quotes
+	case kind == shell.ChangeInput && (l.step == Typed || l.step == Running && (l.basic || l.Multiline)):
 		m.drop(l, ErrIncomplete)
 	case kind == shell.ChangePrompt && l.step == Dropped:
 		m.end(Action{Line: l, Err: l.cause})
 	case kind == shell.ChangePrompt && l.step == Typed && v.Prompt > l.prompt:
-		m.end(Action{Line: l, Nothing: true}) // for example a comment: read, without a command to run
+		m.end(Action{Line: l, NoCommand: true}) // for example a comment: read, but without a command
 	}
 }
 
@@ -300,7 +304,7 @@ func (m *Machine) Drop(l *Line) {
 		l.step = Dropped
 		m.interrupt(&v)
 	}
-	if l.step != Over {
+	if l.step != Done {
 		m.end(Action{Line: l, Err: context.Canceled})
 	}
 }
@@ -308,13 +312,13 @@ func (m *Machine) Drop(l *Line) {
 // end removes a line from the queue.
 func (m *Machine) end(a Action) {
 	m.queue = slices.DeleteFunc(m.queue, func(x *Line) bool { return x == a.Line })
-	a.Kind, a.Line.step = ActOver, Over
+	a.Kind, a.Line.step = ActEnded, Done
 	_ = m.host.Do(a)
 }
 
 // EndAll ends all lines with an error.
 func (m *Machine) EndAll(err error) {
-	m.after = hold{}
+	m.hold = hold{}
 	for len(m.queue) > 0 {
 		m.end(Action{Line: m.queue[0], Err: err})
 	}

@@ -11,29 +11,30 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// stage is a host whose shell and clock the test moves by hand.
-type stage struct {
-	m     *Machine
-	view  View
-	probe Probe
-	log   []string
-	wake  time.Time // zero: none
-	fails bool      // repairs
-	errs  map[*Line]error
+// fakeHost is a host whose shell and clock the test controls.
+type fakeHost struct {
+	m           *Machine
+	view        View
+	probe       Probe
+	log         []string        // actions
+	wake        time.Time       // zero: none
+	repairFails bool            // a repair line cannot be typed
+	errs        map[*Line]error // by ended line
 }
 
-func newStage() *stage {
-	s := &stage{errs: map[*Line]error{}}
+// newFakeHost returns a host with bash at its prompt.
+func newFakeHost() *fakeHost {
+	s := &fakeHost{errs: map[*Line]error{}}
 	s.view = View{Now: time.Unix(1000, 0), Kind: shell.Bash, State: shell.State{MaxQuality: shell.Full, Quality: shell.Full, Phase: shell.PhasePrompt, Prompt: 1}}
 	s.view.LastOutput, s.view.Since = s.view.Now.Add(-time.Second), s.view.Now.Add(-time.Second)
 	s.m = New(s)
 	return s
 }
 
-func (s *stage) View() View   { return s.view }
-func (s *stage) Probe() Probe { return s.probe }
+func (s *fakeHost) View() View   { return s.view }
+func (s *fakeHost) Probe() Probe { return s.probe }
 
-func (s *stage) Do(a Action) error {
+func (s *fakeHost) Do(a Action) error {
 	switch a.Kind {
 	case ActKeys:
 		s.log = append(s.log, fmt.Sprintf("keys %q", a.Keys))
@@ -43,22 +44,22 @@ func (s *stage) Do(a Action) error {
 		s.wake = s.view.Now.Add(a.After)
 	case ActFlush:
 		s.log = append(s.log, "flush")
-	case ActOver:
+	case ActEnded:
 		s.errs[a.Line] = a.Err
 		s.log = append(s.log, "over")
-	case ActReads, ActLost:
+	case ActAtPrompt, ActMarksLost:
 		s.log = append(s.log, "reads")
 		s.view.Phase, s.view.Running, s.view.IsDrawingPrompt, s.view.PossibleEnd = shell.PhasePrompt, nil, false, nil
 		s.m.HandleChange(shell.ChangeFinished)
 		s.m.HandleChange(shell.ChangePrompt)
 	case ActRepair:
 		s.log = append(s.log, "repair")
-		if s.fails {
+		if s.repairFails {
 			return errors.New("none")
 		}
 	case ActFollow:
 		s.log = append(s.log, "follow "+a.Program)
-		if !a.Replaced || !a.Again || s.fails {
+		if !a.Replaced || !a.MayPrepare || s.repairFails {
 			return errors.New("not followed")
 		}
 		s.view.Phase, s.view.Prompt, s.view.Running = shell.PhaseUnknown, 0, nil
@@ -67,59 +68,65 @@ func (s *stage) Do(a Action) error {
 	return nil
 }
 
-// pass lets time pass, up to a bound, with all that is due.
-func (s *stage) pass(d time.Duration) {
+// advance lets time pass, up to a bound, and calls OnTimer when due.
+func (s *fakeHost) advance(d time.Duration) {
 	end := s.view.Now.Add(d)
 	for n := 0; !s.wake.IsZero() && !s.wake.After(end) && n < 1000; n++ {
 		if s.wake.After(s.view.Now) {
 			s.view.Now = s.wake
 		}
 		s.wake = time.Time{}
-		s.m.Due()
+		s.m.OnTimer()
 	}
 	s.view.Now = end
 }
 
-func (s *stage) begins() {
+// startCommand makes the shell start the typed line.
+func (s *fakeHost) startCommand() {
 	s.view.Phase, s.view.Running, s.view.HasEnded, s.view.Since = shell.PhaseRunning, &shell.Command{Number: 1}, false, s.view.Now
 	s.m.HandleChange(shell.ChangeStarted)
 }
 
-func (s *stage) prompts() {
+// showPrompt makes the shell print its prompt.
+func (s *fakeHost) showPrompt() {
 	s.view.Phase, s.view.Running, s.view.Since, s.view.InContinuation = shell.PhasePrompt, nil, s.view.Now, false
 	s.view.Prompt++
 	s.m.HandleChange(shell.ChangePrompt)
 }
 
-func (s *stage) ends() {
+// endCommand makes the running command end.
+func (s *fakeHost) endCommand() {
 	s.view.Running = nil
 	s.m.HandleChange(shell.ChangeFinished)
-	s.prompts()
+	s.showPrompt()
 }
 
-func (s *stage) give(t *testing.T, l *Line) *Line {
+// submit queues a line and fails the test if it is rejected.
+func (s *fakeHost) submit(t *testing.T, l *Line) *Line {
 	t.Helper()
-	if err := s.m.Give(l, func() string { return "something" }); err != nil {
+	if err := s.m.Submit(l, func() string { return "something" }); err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func (s *stage) want(t *testing.T, log string) {
+// wantLog checks the actions since the last call.
+func (s *fakeHost) wantLog(t *testing.T, log string) {
 	t.Helper()
 	if got := strings.Join(s.log, ", "); got != log {
 		t.Errorf("%s\nwant %s", got, log)
 	}
 }
 
-var reading = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Pastes: true, Stack: 1}
+// readingAtPrompt is the probe of a shell that reads at its prompt.
+var readingAtPrompt = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Pastes: true, Stack: 1}
 
 // FEATURES: R7
 func TestLinesRunInOrder(t *testing.T) {
-	s := newStage()
-	one := s.give(t, &Line{})
-	two := s.give(t, &Line{Wait: true})
-	for name, give := range map[string]func(*Line, func() string) error{"give": s.m.Give, "try": s.m.CheckQueue} {
+	s := newFakeHost()
+	one := s.submit(t, &Line{})
+	two := s.submit(t, &Line{Wait: true})
+	for name, give := range map[string]func(*Line, func() string) error{"give": s.m.Submit, "try": s.m.CheckQueue} {
 		if err := give(&Line{}, func() string { return "it" }); !errors.Is(err, ErrBusy) {
 			t.Error(name, err)
 		}
@@ -127,64 +134,64 @@ func TestLinesRunInOrder(t *testing.T) {
 	if err := s.m.CheckQueue(&Line{Wait: true}, func() string { return "it" }); err != nil {
 		t.Error(err)
 	}
-	s.want(t, "line")
-	s.begins()
-	if one.Step() != Runs || two.Step() != Waits {
+	s.wantLog(t, "line")
+	s.startCommand()
+	if one.Step() != Running || two.Step() != Queued {
 		t.Error(one.Step(), two.Step())
 	}
-	s.ends()
-	s.pass(time.Millisecond)
-	s.want(t, "line, over, line")
+	s.endCommand()
+	s.advance(time.Millisecond)
+	s.wantLog(t, "line, over, line")
 }
 
 // FAULT: A10, A21
-func TestNothingIsTypedBehindAnInterrupt(t *testing.T) {
-	s := newStage()
-	l := s.give(t, &Line{})
+func TestInterrupt_HoldsLinesUntilPrompt(t *testing.T) {
+	s := newFakeHost()
+	l := s.submit(t, &Line{})
 	s.m.Drop(l)
 	if !errors.Is(s.errs[l], context.Canceled) {
 		t.Error(s.errs[l])
 	}
-	s.give(t, &Line{}) // is not refused
-	s.want(t, `line, keys "\x03", over`)
-	s.prompts()
-	for _, s.probe = range []Probe{{Known: true}, {Prints: true}} { // it does not read yet; it has printed something
-		s.pass(200 * time.Millisecond)
-		s.want(t, `line, keys "\x03", over`)
+	s.submit(t, &Line{}) // is not rejected
+	s.wantLog(t, `line, keys "\x03", over`)
+	s.showPrompt()
+	for _, s.probe = range []Probe{{Known: true}, {OutputPending: true}} { // the shell does not read yet; it has printed something
+		s.advance(200 * time.Millisecond)
+		s.wantLog(t, `line, keys "\x03", over`)
 	}
-	s.probe = reading
-	s.pass(50 * time.Millisecond)
-	s.want(t, `line, keys "\x03", over, line`)
+	s.probe = readingAtPrompt
+	s.advance(50 * time.Millisecond)
+	s.wantLog(t, `line, keys "\x03", over, line`)
 }
 
 // FAULT: A21
-func TestAnInterruptIsForItsLine(t *testing.T) {
-	s := newStage()
-	s.probe = reading
-	l := s.give(t, &Line{})
-	next := s.give(t, &Line{Wait: true})
-	s.begins()
+func TestInterrupt_ReachesOnlyItsLine(t *testing.T) {
+	s := newFakeHost()
+	s.probe = readingAtPrompt
+	l := s.submit(t, &Line{})
+	next := s.submit(t, &Line{Wait: true})
+	s.startCommand()
 	sent := 0
 	if !s.m.Interrupt(l, func() { sent++ }) {
-		t.Fatal("it does not run")
+		t.Fatal("Interrupt found no running line")
 	}
-	s.ends()
-	s.pass(time.Second)
-	if next.Step() != Waits {
+	s.endCommand()
+	s.advance(time.Second)
+	if next.Step() != Queued {
 		t.Error("the next line was typed during the kill ladder")
 	}
 	s.m.EndInterrupt()
-	s.pass(50 * time.Millisecond)
+	s.advance(50 * time.Millisecond)
 	if next.Step() != Typed || sent != 1 {
 		t.Error(next.Step(), sent)
 	}
 	if s.m.Interrupt(l, func() { sent++ }) || sent != 1 {
-		t.Error("a line that has ended was interrupted")
+		t.Error("an ended line was interrupted")
 	}
 }
 
 // FAULT: B2
-func TestWhatIsLeftInTheEditorIsCleared(t *testing.T) {
+func TestSubmit_ClearsEditor(t *testing.T) {
 	for _, tt := range []struct {
 		kind   shell.Kind
 		phase  shell.Phase
@@ -199,22 +206,22 @@ func TestWhatIsLeftInTheEditorIsCleared(t *testing.T) {
 		{shell.Zsh, shell.PhaseRunning, "\x1b[A", 0, `keys "\x03"`},
 		{shell.Bash, shell.PhaseRunning, "echo left\x1b[D", 0, `keys "\x03"`},
 		{shell.Bash, shell.PhasePrompt, "echo left\x1b[D", 0, `keys "\x03"`},
-		{shell.Bash, shell.PhaseRunning, "\x04", 0, "line"}, // what ran read it, or the shell has ended
+		{shell.Bash, shell.PhaseRunning, "\x04", 0, "line"}, // the program read it, or the shell has exited
 		{shell.Bash, shell.PhaseRunning, "echo left\x04", 0, `keys " \x15", line`},
 		{shell.Bash, shell.PhasePrompt, "\x04", 0, `keys "\x03"`},
 		{shell.Bash, shell.PhasePrompt, "\x1b[D", 2 * muteTime, `keys "\x03"`},
 		{shell.Fish, shell.PhasePrompt, "\x1b[D", muteTime - 1, `keys "\x03"`},
-		{shell.Fish, shell.PhasePrompt, "\x1b[D", muteTime, `keys "\x03", line`}, // no prompt comes where there was nothing
+		{shell.Fish, shell.PhasePrompt, "\x1b[D", muteTime, `keys "\x03", line`}, // no prompt is printed if the editor was empty
 		{shell.Bash, shell.PhasePrompt, "echo left\x03", 0, "line"},
 		{shell.Bash, shell.PhasePrompt, "echo goes first\r", 0, ""},
 		{shell.Bash, shell.PhasePrompt, "echo goes first\r", EnterTime, `keys "\x15", line`},
 	} {
-		s := newStage()
-		s.view.Kind, s.view.Phase, s.probe = tt.kind, tt.phase, reading
+		s := newFakeHost()
+		s.view.Kind, s.view.Phase, s.probe = tt.kind, tt.phase, readingAtPrompt
 		s.m.NoteTyped([]byte(tt.typed))
 		s.view.Phase = shell.PhasePrompt
-		s.give(t, &Line{})
-		s.pass(tt.passes)
+		s.submit(t, &Line{})
+		s.advance(tt.passes)
 		if got := strings.Join(s.log, ", "); got != tt.log {
 			t.Errorf("%s %s %q: %s, want %s", tt.kind, tt.phase, tt.typed, got, tt.log)
 		}
@@ -232,30 +239,30 @@ func TestEnteredLine_GoesFirst_OnASlowMachine(t *testing.T) {
 		for name, busy := range map[string]Probe{
 			"reads":  {Known: true, Shell: true, Program: "bash"},
 			"unread": {Known: true, Shell: true, Reads: true, Unread: 3},
-			"prints": {Prints: true},
+			"prints": {OutputPending: true},
 			"runs":   python,
 		} {
 			for _, starts := range []bool{true, false} {
-				s := newStage()
+				s := newFakeHost()
 				if ahead {
 					s.view.Phase = shell.PhaseUnknown
 				}
 				s.m.NoteTyped([]byte("python3\r"))
 				if s.probe = busy; ahead {
-					s.prompts()
+					s.showPrompt()
 				}
-				l := s.give(t, &Line{})
-				s.pass(enteredLimit / 2)
-				s.want(t, "")
+				l := s.submit(t, &Line{})
+				s.advance(maxEnteredTime / 2)
+				s.wantLog(t, "")
 				if starts {
-					s.begins()
+					s.startCommand()
 					if !errors.Is(s.errs[l], ErrBusy) {
 						t.Errorf("ahead %v, %s: %q, %v", ahead, name, s.log, s.errs[l])
 					}
 					continue
 				}
-				s.probe = reading
-				s.pass(EnterTime)
+				s.probe = readingAtPrompt
+				s.advance(EnterTime)
 				if len(s.log) < 2 || s.log[1] != "line" {
 					t.Errorf("ahead %v, %s: %q", ahead, name, s.log)
 				}
@@ -265,7 +272,7 @@ func TestEnteredLine_GoesFirst_OnASlowMachine(t *testing.T) {
 }
 
 // FAULT: A13, E3
-func TestRepliesAreTakenBack(t *testing.T) {
+func TestReplies_FlushedAfterCommand(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		canonical bool
@@ -276,16 +283,16 @@ func TestRepliesAreTakenBack(t *testing.T) {
 		{"the editor may have read", false, "", `flush, keys "\a\x15", line`},
 		{"a user's keys are among them", true, "ls", `keys " \x15", line`},
 	} {
-		s := newStage()
+		s := newFakeHost()
 		s.view.Phase, s.view.Running = shell.PhaseRunning, &shell.Command{}
 		s.m.NoteReply()
 		s.m.NoteTyped([]byte(tt.typed))
 		s.probe = Probe{Known: true, Canonical: tt.canonical}
 		s.view.Running = nil
 		s.m.HandleChange(shell.ChangeDone)
-		s.prompts()
-		s.give(t, &Line{})
-		s.pass(readsTime)
+		s.showPrompt()
+		s.submit(t, &Line{})
+		s.advance(promptReadTime)
 		if got := strings.Join(s.log, ", "); got != tt.log {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.log)
 		}
@@ -294,30 +301,30 @@ func TestRepliesAreTakenBack(t *testing.T) {
 
 // FAULT: B1, E5
 func TestLine_NeverStarts(t *testing.T) {
-	s := newStage()
-	l := s.give(t, &Line{})
-	s.pass(time.Second)
-	s.want(t, "line") // it does not read: the line is on its way
-	s.probe = reading
+	s := newFakeHost()
+	l := s.submit(t, &Line{})
+	s.advance(time.Second)
+	s.wantLog(t, "line") // the shell does not read: the line is in transit
+	s.probe = readingAtPrompt
 	for len(s.log) < 2 {
-		s.pass(100 * time.Millisecond)
+		s.advance(100 * time.Millisecond)
 	}
-	s.want(t, `line, keys "\x03"`)
-	s.prompts()
-	s.pass(time.Millisecond)
+	s.wantLog(t, `line, keys "\x03"`)
+	s.showPrompt()
+	s.advance(time.Millisecond)
 	if !errors.Is(s.errs[l], ErrRefused) {
 		t.Error(s.errs[l])
 	}
-	s.give(t, &Line{})
-	s.pass(100 * time.Millisecond)
-	s.want(t, `line, keys "\x03", over, line`)
+	s.submit(t, &Line{})
+	s.advance(100 * time.Millisecond)
+	s.wantLog(t, `line, keys "\x03", over, line`)
 }
 
 // FAULT: E5
 func TestLine_EndNotReported(t *testing.T) {
 	canonical := Probe{Known: true, Reads: true, Shell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
 	at := func(p Probe, bytes int) Probe { p.Bytes = bytes; return p }
-	elsewhere, unknown := reading, reading
+	elsewhere, unknown := readingAtPrompt, readingAtPrompt
 	elsewhere.Stack, unknown.Stack = 2, 0
 	for _, tt := range []struct {
 		name string
@@ -326,7 +333,7 @@ func TestLine_EndNotReported(t *testing.T) {
 		p    Probe
 		ends bool
 	}{
-		{"prompt", shell.Bash, Line{}, reading, true},
+		{"prompt", shell.Bash, Line{}, readingAtPrompt, true},
 		{"read -e", shell.Bash, Line{}, elsewhere, false},
 		{"a read that the kernel does not show", shell.Bash, Line{}, unknown, false},
 		{"read in an editor", shell.Ksh, Line{}, elsewhere, false},
@@ -337,53 +344,53 @@ func TestLine_EndNotReported(t *testing.T) {
 		{"a script", shell.Bash, Line{}, Probe{Known: true, Reads: true, Program: "bash", Argv: []string{"bash", "ask.sh"}, Pastes: true}, false},
 		{"not known", shell.Bash, Line{}, Probe{}, false},
 	} {
-		s := newStage()
-		s.view.Kind, s.fails, s.probe = tt.kind, true, reading
-		l := s.give(t, &tt.line)
-		s.begins()
+		s := newFakeHost()
+		s.view.Kind, s.repairFails, s.probe = tt.kind, true, readingAtPrompt
+		l := s.submit(t, &tt.line)
+		s.startCommand()
 		s.probe = tt.p
-		s.pass(5 * time.Second)
-		if ended := l.Step() == Over; ended != tt.ends {
+		s.advance(5 * time.Second)
+		if ended := l.Step() == Done; ended != tt.ends {
 			t.Errorf("%s in %s: ended %v: %s", tt.name, tt.kind, ended, s.log)
 		}
 	}
 }
 
-// TestQuestionOfTheShell_IsNotAnsweredByARepairLine lets builtins read with the shell's own line editor, in states in which marks may
+// TestRepairLine_NotTyped_WhileShellReadsInput lets builtins read with the shell's own line editor, in states in which marks may
 // be missing: nothing is typed, and the line counts as one that asks, until the shell is at its prompt again.
 //
 // FAULT: H3
-func TestQuestionOfTheShell_IsNotAnsweredByARepairLine(t *testing.T) {
+func TestRepairLine_NotTyped_WhileShellReadsInput(t *testing.T) {
 	for name, state := range map[string]func(*View){
 		"it runs":   func(*View) {},
 		"hooks run": func(v *View) { v.HasEnded = true },
 	} {
 		for _, kind := range []shell.Kind{shell.Bash, shell.Zsh, shell.Fish, shell.Ksh, shell.Mksh} {
-			s := newStage()
-			s.view.Kind, s.probe = kind, reading
-			l := s.give(t, &Line{})
-			s.begins()
+			s := newFakeHost()
+			s.view.Kind, s.probe = kind, readingAtPrompt
+			l := s.submit(t, &Line{})
+			s.startCommand()
 			state(&s.view)
 			s.probe.Stack = 2
-			s.pass(20 * time.Second)
-			s.want(t, "line")
-			if !l.IsAsking() || l.Step() != Runs {
-				t.Errorf("%s, %s: step %v, asks %v", kind, name, l.Step(), l.IsAsking())
+			s.advance(20 * time.Second)
+			s.wantLog(t, "line")
+			if !l.IsReadingInput() || l.Step() != Running {
+				t.Errorf("%s, %s: step %v, asks %v", kind, name, l.Step(), l.IsReadingInput())
 			}
 			s.probe.Stack = 1
-			s.pass(5 * time.Second)
-			if len(s.log) < 2 || l.IsAsking() {
-				t.Errorf("%s, %s: at the prompt: %q, asks %v", kind, name, s.log, l.IsAsking())
+			s.advance(5 * time.Second)
+			if len(s.log) < 2 || l.IsReadingInput() {
+				t.Errorf("%s, %s: at the prompt: %q, asks %v", kind, name, s.log, l.IsReadingInput())
 			}
 		}
 	}
 }
 
-// TestPromptMarkInALine_EndsNothing lets a line print the mark of a prompt, in a shell that marks only prompts. The line ends once the
+// TestPromptMark_PrintedByLine_DoesNotEndIt lets a line print the mark of a prompt, in a shell that marks only prompts. The line ends once the
 // shell is known to read at its prompt, and soon after that.
 //
 // FAULT: H26
-func TestPromptMarkInALine_EndsNothing(t *testing.T) {
+func TestPromptMark_PrintedByLine_DoesNotEndIt(t *testing.T) {
 	tracker := shell.NewTracker(shell.Launch{Quality: shell.Basic, Nonce: "n"})
 	tracker.Apply(shell.Event{Kind: shell.EventMark, Mark: shell.Mark{Kind: shell.MarkPrompt, Nonce: "n", Prompt: 1}})
 	tracker.Apply(shell.Event{Kind: shell.EventTyped, Text: "x"})
@@ -391,63 +398,63 @@ func TestPromptMarkInALine_EndsNothing(t *testing.T) {
 	atPrompt := Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8191, Stack: 1}
 	builtin := atPrompt
 	builtin.Stack = 2
-	s := newStage()
+	s := newFakeHost()
 	s.view.Kind, s.view.MaxQuality, s.view.Quality, s.probe = shell.Dash, shell.Basic, shell.Basic, atPrompt
-	s.give(t, &Line{})
-	s.begins()
+	s.submit(t, &Line{})
+	s.startCommand()
 	if !s.m.CanConfirmPrompt() {
-		t.Fatal("the prompt cannot be confirmed")
+		t.Fatal("the prompt is not confirmed")
 	}
 	s.view.PossibleEnd = tracker.State().PossibleEnd
-	for _, s.probe = range []Probe{{Known: true, Program: "sleep"}, {Prints: true}, builtin} {
+	for _, s.probe = range []Probe{{Known: true, Program: "sleep"}, {OutputPending: true}, builtin} {
 		s.view.LastOutput = s.view.Now
 		s.m.HandleChange(shell.ChangePhase)
-		s.pass(10 * time.Second)
-		s.want(t, "line")
+		s.advance(10 * time.Second)
+		s.wantLog(t, "line")
 	}
 	s.view.LastOutput, s.probe = s.view.Now, atPrompt
 	s.m.HandleChange(shell.ChangePhase)
-	s.pass(confirmPoll)
-	s.want(t, "line, reads, over")
+	s.advance(confirmPoll)
+	s.wantLog(t, "line, reads, over")
 }
 
-// TestTypedLine_WithoutAnEnd_IsNotBusyForGood runs a line that the user typed, and that took the marks away. A submitted line is
+// TestTypedLine_WithoutEndMark_DoesNotBlockShell runs a line that the user typed, and that took the marks away. A submitted line is
 // rejected while a builtin reads, and typed once the shell is known to be at its prompt.
 //
 // FAULT: H12
-func TestTypedLine_WithoutAnEnd_IsNotBusyForGood(t *testing.T) {
-	s := newStage()
-	s.probe = reading
+func TestTypedLine_WithoutEndMark_DoesNotBlockShell(t *testing.T) {
+	s := newFakeHost()
+	s.probe = readingAtPrompt
 	s.m.HandleChange(shell.ChangePrompt)
-	s.pass(time.Second)
-	s.begins()
+	s.advance(time.Second)
+	s.startCommand()
 	s.probe.Stack = 2
-	s.pass(time.Second)
+	s.advance(time.Second)
 	busy := func() string { return "something" }
-	if err := s.m.Give(&Line{}, busy); !errors.Is(err, ErrBusy) {
+	if err := s.m.Submit(&Line{}, busy); !errors.Is(err, ErrBusy) {
 		t.Errorf("in a builtin that reads: %v", err)
 	}
 	s.probe.Stack = 1
-	if err := s.m.Give(&Line{}, busy); err != nil {
+	if err := s.m.Submit(&Line{}, busy); err != nil {
 		t.Errorf("at the prompt: %v", err)
 	}
-	s.pass(stableTime)
-	s.want(t, "reads, line")
+	s.advance(stableTime)
+	s.wantLog(t, "reads, line")
 }
 
-// A shell that does not say when it begins with a line, as dash: whether it still runs what a user entered is the
-// kernel's to say. A line of ours would be read by that.
+// TestSubmit_WaitsForUsersCommand submits lines in a shell that does not mark starts, such as dash. Only the kernel's
+// state shows whether the shell still runs a user's line, which would read a submitted line.
 //
 // FEATURES: R7
-func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
+func TestSubmit_WaitsForUsersCommand(t *testing.T) {
 	dash := Probe{Known: true, Reads: true, Shell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
 	at := func(p Probe, bytes int) Probe { p.Bytes = bytes; return p }
 	for _, tt := range []struct {
 		name  string
 		typed string
 		p     Probe
-		log   string // of a line that waits
-		err   error  // of one that does not
+		log   string // for a line that waits
+		err   error  // for one that does not wait
 	}{
 		{"nothing was entered", "ls", at(dash, 1), `keys "\x15", line`, nil},
 		{"its own read", "read x\r", at(dash, 1), "", ErrBusy},
@@ -456,16 +463,16 @@ func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
 		{"a prompt without a mark", "PS1=x\r", at(dash, 8191), `keys "\x15", line`, nil},
 		{"the kernel does not say how it reads", "read x\r", dash, `keys "\x15", line`, nil},
 		{"the kernel says nothing", "cat\r", Probe{}, `keys "\x15", line`, nil},
-		{"another shell", "exec ksh\r", Probe{Known: true, Reads: true, Shell: true, Replaced: true, Program: "ksh", Argv: []string{"ksh"}}, "follow ksh, over", ErrForeign},
+		{"another shell", "exec ksh\r", Probe{Known: true, Reads: true, Shell: true, Replaced: true, Program: "ksh", Argv: []string{"ksh"}}, "follow ksh, over", ErrForeignShell},
 	} {
 		for _, wait := range []bool{true, false} {
-			s := newStage()
+			s := newFakeHost()
 			s.view.Kind, s.view.MaxQuality, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
-			s.fails = true
+			s.repairFails = true
 			s.m.NoteTyped([]byte(tt.typed))
 			s.probe = tt.p
-			early := s.give(t, &Line{Wait: wait})
-			s.pass(EnterTime + stableTime/2)
+			early := s.submit(t, &Line{Wait: wait})
+			s.advance(EnterTime + stableTime/2)
 			switch log := strings.Join(s.log, ", "); {
 			case wait && log != tt.log:
 				t.Errorf("%s: %s, want %s", tt.name, log, tt.log)
@@ -475,12 +482,12 @@ func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
 			if !errors.Is(tt.err, ErrBusy) {
 				continue
 			}
-			if err := s.m.Give(&Line{}, func() string { return "it runs something" }); !errors.Is(err, ErrBusy) {
-				t.Errorf("%s: given later: %v", tt.name, err)
+			if err := s.m.Submit(&Line{}, func() string { return "it runs something" }); !errors.Is(err, ErrBusy) {
+				t.Errorf("%s: submitted later: %v", tt.name, err)
 			}
 			s.probe = at(dash, 8191)
-			s.prompts()
-			s.pass(stableTime / 2)
+			s.showPrompt()
+			s.advance(stableTime / 2)
 			if got := strings.Join(s.log, ", "); wait && !strings.HasSuffix(got, "line") {
 				t.Errorf("%s: not typed at the next prompt: %s", tt.name, got)
 			}
@@ -499,55 +506,55 @@ func TestNestedShell_IsFollowed(t *testing.T) {
 		{"dash", Probe{Known: true, Reads: true, Program: "dash", Argv: []string{"dash", "-i"}, Canonical: true, Bytes: 8191}},
 		{"bash", Probe{Known: true, Reads: true, Shell: true, Replaced: true, Program: "bash", Argv: []string{"bash"}, Pastes: true}},
 	} {
-		s := newStage()
-		l := s.give(t, &Line{})
-		s.begins()
+		s := newFakeHost()
+		l := s.submit(t, &Line{})
+		s.startCommand()
 		s.probe = tt.p
-		s.pass(3 * time.Second)
-		if l.Step() != Over || s.errs[l] != nil {
+		s.advance(3 * time.Second)
+		if l.Step() != Done || s.errs[l] != nil {
 			t.Errorf("%s: %v, %v", tt.name, l.Step(), s.errs[l])
 		}
-		s.want(t, "line, follow "+tt.name+", over")
+		s.wantLog(t, "line, follow "+tt.name+", over")
 	}
 }
 
-// A shell whose start files took its marks away is at its prompt: lines do not wait for a mark.
+// TestSubmit_WhenStartFilesRemoveMarks checks that lines do not wait for a mark at the prompt of such a shell.
 //
 // FAULT: H12
-func TestAShellWithoutMarksFromItsStart(t *testing.T) {
+func TestSubmit_WhenStartFilesRemoveMarks(t *testing.T) {
 	for _, shadowed := range []bool{true, false} {
-		s := newStage()
+		s := newFakeHost()
 		s.view.Phase, s.view.Prompt = shell.PhaseUnknown, 0
-		s.probe = reading
+		s.probe = readingAtPrompt
 		s.probe.Shadowed = shadowed
-		l := s.give(t, &Line{})
-		s.pass(5 * time.Second)
-		if got := errors.Is(s.errs[l], ErrForeign); got != shadowed || (l.Step() == Over) != shadowed {
+		l := s.submit(t, &Line{})
+		s.advance(5 * time.Second)
+		if got := errors.Is(s.errs[l], ErrForeignShell); got != shadowed || (l.Step() == Done) != shadowed {
 			t.Errorf("shadowed %v: %v, step %v", shadowed, s.errs[l], l.Step())
 		}
 	}
 }
 
-// Whatever happens in whatever order, the machine does not hang, and each line ends once.
+// FuzzMachine checks that under any order of events the machine does not hang, and each line ends once.
 func FuzzMachine(f *testing.F) {
 	f.Add([]byte("gbeg tdpkxr"))
 	f.Add([]byte("gdgpgixeo\x00\x01"))
 	f.Fuzz(func(t *testing.T, events []byte) {
-		s := newStage()
+		s := newFakeHost()
 		var lines []*Line
 		for _, e := range events[:min(len(events), 200)] {
 			switch e % 16 {
 			case 0, 1:
 				l := &Line{Wait: e&16 != 0}
-				if s.m.Give(l, func() string { return "" }) == nil {
+				if s.m.Submit(l, func() string { return "" }) == nil {
 					lines = append(lines, l)
 				}
 			case 2:
-				s.begins()
+				s.startCommand()
 			case 3:
-				s.ends()
+				s.endCommand()
 			case 4:
-				s.prompts()
+				s.showPrompt()
 			case 5:
 				s.view.InContinuation = true
 				s.m.HandleChange(shell.ChangeInput)
@@ -556,7 +563,7 @@ func FuzzMachine(f *testing.F) {
 			case 7:
 				s.m.NoteReply()
 			case 8:
-				s.probe = reading
+				s.probe = readingAtPrompt
 			case 9:
 				s.probe = Probe{Known: true, Reads: true, Program: "zsh", Argv: []string{"zsh"}, Pastes: true}
 			case 10:
@@ -574,12 +581,12 @@ func FuzzMachine(f *testing.F) {
 			case 14:
 				s.m.HandleChange(shell.ChangeDone)
 			case 15:
-				s.pass(time.Duration(e) * 20 * time.Millisecond)
+				s.advance(time.Duration(e) * 20 * time.Millisecond)
 			}
 		}
 		s.m.EndAll(ErrBusy)
 		for _, l := range lines {
-			if l.Step() != Over {
+			if l.Step() != Done {
 				t.Errorf("a line is at step %d", l.Step())
 			}
 		}
@@ -590,76 +597,77 @@ func FuzzMachine(f *testing.F) {
 }
 
 // FAULT: E10
-func TestAPromptThatIsNotPrinted(t *testing.T) {
-	s := newStage()
-	s.view.Phase, s.view.IsDrawingPrompt, s.probe = shell.PhaseUnknown, true, reading
+func TestPrompt_NotPrinted(t *testing.T) {
+	s := newFakeHost()
+	s.view.Phase, s.view.IsDrawingPrompt, s.probe = shell.PhaseUnknown, true, readingAtPrompt
 	s.probe.Reads = false
 	s.m.CheckDrawnPrompt()
-	s.pass(time.Second)
-	s.want(t, "") // it is drawing
+	s.advance(time.Second)
+	s.wantLog(t, "") // the shell is drawing
 	s.probe.Reads = true
-	s.pass(time.Second)
-	s.want(t, "reads")
+	s.advance(time.Second)
+	s.wantLog(t, "reads")
 	s.m.CheckDrawnPrompt()
-	s.pass(time.Second)
-	s.want(t, "reads")
+	s.advance(time.Second)
+	s.wantLog(t, "reads")
 }
 
-// A line that was taken back ran all the same, and the interrupt cost the prompt's mark: the next line
-// is typed once the shell is seen to read.
+// TestInterrupt_LosesPromptMark drops a line that runs all the same. The interrupt prevents the prompt's mark: the next
+// line is typed once the shell is found to read.
 //
 // FAULT: A10
-func TestInterruptThatCostsThePromptsMark(t *testing.T) {
-	s := newStage()
+func TestInterrupt_LosesPromptMark(t *testing.T) {
+	s := newFakeHost()
 	s.probe = Probe{Known: true, Shell: true, Reads: true}
-	first := s.give(t, &Line{})
+	first := s.submit(t, &Line{})
 	s.m.Drop(first)
-	s.begins()
-	s.view.HasEnded, s.view.LastOutput = true, s.view.Now // its end was told, and nothing after that
-	s.give(t, &Line{Wait: true})
-	s.pass(holdTime + 5*time.Second)
+	s.startCommand()
+	s.view.HasEnded, s.view.LastOutput = true, s.view.Now // its end was reported, and nothing after that
+	s.submit(t, &Line{Wait: true})
+	s.advance(holdTime + 5*time.Second)
 	if log := strings.Join(s.log, ", "); !strings.HasPrefix(log, `line, keys "\x03", over, reads, line`) {
 		t.Errorf("the next line was not typed: %s", log)
 	}
 }
 
-// A line that fish read and refused stands in its editor: it has ended only once that has dropped it.
+// TestRefusedLine_StaysInEditor checks that a line which fish read and refused ends only once its editor has dropped it.
 func TestRefusedLine_StaysInEditor(t *testing.T) {
 	for kind, log := range map[shell.Kind]string{shell.Bash: "line, over", shell.Fish: `line, keys "\x03", over`} {
-		s := newStage()
+		s := newFakeHost()
 		s.view.Kind, s.probe = kind, Probe{Known: true, Shell: true}
-		l := s.give(t, &Line{})
+		l := s.submit(t, &Line{})
 		s.m.HandleChange(shell.ChangeStarted)
 		s.m.MarkRefused()
 		s.m.HandleChange(shell.ChangeFinished)
-		s.prompts()
-		s.pass(100 * time.Millisecond)
+		s.showPrompt()
+		s.advance(100 * time.Millisecond)
 		if n := len(s.log); kind == shell.Fish && n > 1 {
-			t.Errorf("it is interrupted before it reads: %q", s.log)
+			t.Errorf("interrupted before it reads: %q", s.log)
 		}
 		s.probe.Reads = true
-		s.pass(100 * time.Millisecond)
+		s.advance(100 * time.Millisecond)
 		if _, over := s.errs[l]; over != (kind == shell.Bash) {
-			t.Errorf("%s: over: %v", kind, over)
+			t.Errorf("%s: done %v", kind, over)
 		}
-		s.prompts()
-		s.pass(time.Second)
-		s.want(t, log)
+		s.showPrompt()
+		s.advance(time.Second)
+		s.wantLog(t, log)
 		if s.errs[l] != nil {
 			t.Errorf("%s: %v", kind, s.errs[l])
 		}
 	}
 }
 
-// An interrupt that fish was not reading for may be lost: a prompt is waited for then, as its editor may be full.
+// TestLostInterrupt_WaitsForPrompt checks that a prompt is awaited after an interrupt that fish may not have read, as
+// its editor may not be empty.
 func TestLostInterrupt_WaitsForPrompt(t *testing.T) {
-	s := newStage()
+	s := newFakeHost()
 	s.view.Kind, s.probe = shell.Fish, Probe{Known: true, Shell: true}
 	s.m.NoteTyped([]byte("\x1b[D"))
-	s.give(t, &Line{})
-	s.probe.Reads = true // only now
-	s.pass(againTime - 1)
-	s.want(t, `keys "\x03"`)
-	s.pass(1)
-	s.want(t, `keys "\x03", keys "\x03"`)
+	s.submit(t, &Line{})
+	s.probe.Reads = true // reads from now on
+	s.advance(repeatInterval - 1)
+	s.wantLog(t, `keys "\x03"`)
+	s.advance(1)
+	s.wantLog(t, `keys "\x03", keys "\x03"`)
 }

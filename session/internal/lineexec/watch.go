@@ -11,9 +11,9 @@ import (
 // Intervals of probes of a current line, and how long the state must be stable before the kernel's state counts instead
 // of the shell's marks.
 const (
-	lookFirst  = 300 * time.Millisecond
-	lookMost   = 3 * time.Second
-	stableTime = 200 * time.Millisecond
+	firstProbeTime   = 300 * time.Millisecond
+	maxProbeInterval = 3 * time.Second
+	stableTime       = 200 * time.Millisecond
 	// preparedTime is how long another shell may take to print marks after it got the integration.
 	preparedTime = 2 * time.Second
 	// repairTime is how long restored marks may take to appear.
@@ -24,38 +24,39 @@ const (
 	confirmTime = 2 * time.Second
 )
 
-// suspicion holds the result of earlier probes of a line: two equal results count.
+// suspicion holds the result of earlier probes of a line. Two equal results count.
 type suspicion struct {
-	looks   int
+	probes  int
 	finding finding
-	offset  uint64
-	at      time.Time
+	offset  uint64    // of the output at that probe
+	at      time.Time // time of that probe
 }
 
-func (d *suspicion) begin(v *View) time.Duration {
+// restart forgets the earlier results, and returns the time until the first probe.
+func (d *suspicion) restart(v *View) time.Duration {
 	*d = suspicion{at: v.Now}
-	return lookFirst
+	return firstProbeTime
 }
 
 // nextProbe returns the time until the next probe.
 func (d *suspicion) nextProbe() time.Duration {
-	d.looks++
-	if d.finding != nothing {
+	d.probes++
+	if d.finding != noFinding {
 		return stableTime
 	}
-	return min(lookMost, lookFirst*time.Duration(d.looks))
+	return min(maxProbeInterval, firstProbeTime*time.Duration(d.probes))
 }
 
 // finding is the result of a probe.
 type finding uint8
 
 const (
-	nothing       finding = iota
-	atPromptAgain         // the shell reads its terminal, and only one of its marks is missing
-	marksLost             // it reads its terminal in its line editor, without any mark
-	lineKept              // likewise, and has not started the line
-	replaced              // its process is another shell now
-	nested                // a shell that it started reads the terminal
+	noFinding      finding = iota
+	promptUnmarked         // the shell reads its terminal; only one of its marks is missing
+	marksLost              // the shell reads its terminal in its line editor, without any mark
+	lineNotStarted         // likewise, and has not started the line
+	shellReplaced          // its process runs another shell now
+	shellNested            // a shell that it started reads the terminal
 )
 
 // watch checks whether a line has ended, or will never start, without a mark for it.
@@ -69,9 +70,9 @@ func (m *Machine) watch(l *Line, v *View) {
 		return
 	}
 	p := m.host.Probe()
-	f := m.judge(l, v, &p)
-	l.asks = f == nothing && p.Known && p.Shell && p.Reads && p.Unread == 0
-	if f == nothing || f != d.finding || d.offset != v.Offset {
+	f := m.evaluateProbe(l, v, &p)
+	l.readsInput = f == noFinding && p.Known && p.Shell && p.Reads && p.Unread == 0
+	if f == noFinding || f != d.finding || d.offset != v.Offset {
 		d.finding, d.offset, d.at = f, v.Offset, v.Now
 		m.wake(d.nextProbe())
 		return
@@ -81,25 +82,26 @@ func (m *Machine) watch(l *Line, v *View) {
 		return
 	}
 	*d = suspicion{}
-	m.act(l, f, &p)
+	m.applyFinding(l, f, &p)
 }
 
-// readWay is a way in which a shell reads: ksh uses its line editor only if the terminal echoes.
-type readWay struct{ canonical, blocked bool }
+// readMode is how a shell reads. ksh uses its line editor only if the terminal echoes.
+type readMode struct{ canonical, blocked bool }
 
-func (p *Probe) way() readWay { return readWay{p.Canonical, p.Blocked} }
+// mode returns how the process reads.
+func (p *Probe) mode() readMode { return readMode{p.Canonical, p.Blocked} }
 
-// learn records how the shell reads at its prompt.
-func (m *Machine) learn(p *Probe) {
+// learnPromptRead records how the shell reads at its prompt.
+func (m *Machine) learnPromptRead(p *Probe) {
 	if p.Known && p.Shell && p.Reads && p.Unread == 0 && p.Stack != 0 {
-		m.stacks[p.way()] = p.Stack
+		m.stacks[p.mode()] = p.Stack
 	}
 }
 
 // readsAtPrompt reports whether the shell, which reads, is known to do so at its prompt: not in a builtin. Without an editor the
 // size of the read is evidence too ("read" must not consume more than its line).
 func (m *Machine) readsAtPrompt(k shell.Kind, p *Probe) bool {
-	if at := m.stacks[p.way()]; at != 0 && p.Stack != 0 {
+	if at := m.stacks[p.mode()]; at != 0 && p.Stack != 0 {
 		return p.Stack == at
 	}
 	return p.Shadowed && len(m.stacks) == 0 && readsCommand(k, p) || p.Canonical && readsCommand(k, p)
@@ -107,14 +109,14 @@ func (m *Machine) readsAtPrompt(k shell.Kind, p *Probe) bool {
 
 // readsElsewhere reports whether the shell, which reads, is known not to be at its prompt.
 func (m *Machine) readsElsewhere(p *Probe) bool {
-	at := m.stacks[p.way()]
+	at := m.stacks[p.mode()]
 	return at != 0 && p.Stack != 0 && p.Stack != at
 }
 
 // CanConfirmPrompt reports whether a single probe can prove that the shell reads at its prompt.
 func (m *Machine) CanConfirmPrompt() bool {
 	l := m.Current()
-	return len(m.stacks) > 0 && l != nil && l.step == Runs && !m.after.on
+	return len(m.stacks) > 0 && l != nil && l.step == Running && !m.hold.active
 }
 
 // confirmPrompt ends a line of a shell that marks only its prompts, once it is proven that it reads at one: a line that expands the
@@ -124,21 +126,21 @@ func (m *Machine) confirmPrompt(l *Line, v *View) bool {
 		return false
 	}
 	p := m.host.Probe()
-	switch at := m.stacks[p.way()]; {
-	case p.Prints || !p.Known || !p.Reads || m.readsElsewhere(&p):
+	switch at := m.stacks[p.mode()]; {
+	case p.OutputPending || !p.Known || !p.Reads || m.readsElsewhere(&p):
 		m.wake(confirmPoll + v.sinceOutput()/8)
 	case p.Shell && at != 0 && p.Stack == at:
-		m.act(l, atPromptAgain, &p)
+		m.applyFinding(l, promptUnmarked, &p)
 	default:
 		return false
 	}
 	return true
 }
 
-// judge returns what a probe means for a line.
-func (m *Machine) judge(l *Line, v *View, p *Probe) finding {
+// evaluateProbe returns the finding of a probe for a line.
+func (m *Machine) evaluateProbe(l *Line, v *View, p *Probe) finding {
 	if !p.Known || !p.Reads || p.Unread > 0 {
-		return nothing
+		return noFinding
 	}
 	kind := shell.Detect(p.Argv)
 	if len(p.Argv) == 0 {
@@ -146,25 +148,25 @@ func (m *Machine) judge(l *Line, v *View, p *Probe) finding {
 	}
 	switch {
 	case p.Replaced && kind != shell.Unknown && readsCommand(kind, p):
-		return replaced
+		return shellReplaced
 	case p.Replaced:
-		return nothing
+		return noFinding
 	case p.Shell && m.readsElsewhere(p):
-		return nothing
+		return noFinding
 	case p.Shell && (v.IsDrawingPrompt || v.HasEnded || v.PossibleEnd != nil):
-		return atPromptAgain
+		return promptUnmarked
 	case p.Shell && !readsCommand(v.Kind, p):
-		return nothing
+		return noFinding
 	case p.Shell && l.step == Typed && !l.basic:
-		return lineKept
+		return lineNotStarted
 	case p.Shell && m.readsAtPrompt(v.Kind, p):
 		return marksLost
 	case p.Shell:
-		return nothing
-	case kind != shell.Unknown && Interactive(p.Argv) && readsCommand(kind, p):
-		return nested
+		return noFinding
+	case kind != shell.Unknown && IsInteractive(p.Argv) && readsCommand(kind, p):
+		return shellNested
 	}
-	return nothing
+	return noFinding
 }
 
 // readsCommand reports whether a shell reads the terminal for a command, and not in its builtin "read". It decides by
@@ -176,8 +178,8 @@ func readsCommand(k shell.Kind, p *Probe) bool {
 	return !k.Spec().SupportsPaste && p.Bytes > 1
 }
 
-// Interactive reports whether a shell was started without a command or script.
-func Interactive(argv []string) bool {
+// IsInteractive reports whether a shell was started without a command or script.
+func IsInteractive(argv []string) bool {
 	if len(argv) == 0 {
 		return false
 	}
@@ -186,16 +188,16 @@ func Interactive(argv []string) bool {
 	})
 }
 
-// act carries out what a finding requires, once consecutive probes agree on it.
-func (m *Machine) act(l *Line, f finding, p *Probe) {
+// applyFinding performs the actions for a finding, once consecutive probes agree on it.
+func (m *Machine) applyFinding(l *Line, f finding, p *Probe) {
 	if f == marksLost && p.Shadowed {
 		m.followTo(l, f, p)
-		f = nothing
+		f = noFinding
 	}
 	switch f {
-	case atPromptAgain:
-		_ = m.host.Do(Action{Kind: ActReads, AtPrompt: m.readsAtPrompt(m.host.View().Kind, p)})
-	case lineKept:
+	case promptUnmarked:
+		_ = m.host.Do(Action{Kind: ActAtPrompt, AtPrompt: m.readsAtPrompt(m.host.View().Kind, p)})
+	case lineNotStarted:
 		err := ErrRefused
 		if m.host.View().Kind.Spec().KeepsIncompleteLine {
 			err = ErrIncomplete
@@ -210,36 +212,36 @@ func (m *Machine) act(l *Line, f finding, p *Probe) {
 				return
 			}
 		}
-		_ = m.host.Do(Action{Kind: ActLost, Reason: "exit status unknown: the shell is at its prompt without marks (PS1 or its hooks were changed)"})
-	case replaced, nested:
+		_ = m.host.Do(Action{Kind: ActMarksLost, Reason: "exit status unknown: the shell is at its prompt without marks (PS1 or its hooks were changed)"})
+	case shellReplaced, shellNested:
 		m.followTo(l, f, p)
 	}
-	if l.step == Runs || l.step == Typed { // the tracker changed nothing
+	if l.step == Running || l.step == Typed { // the tracker changed nothing
 		m.end(Action{Line: l})
 	}
 	m.wake(0)
 }
 
-// doubtPrompt checks whether a shell without a mark for its prompt is at its prompt.
-func (m *Machine) doubtPrompt(v *View) {
+// checkUnmarkedPrompt checks whether a shell without a mark for its prompt is at its prompt.
+func (m *Machine) checkUnmarkedPrompt(v *View) {
 	switch {
 	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.HasEnded && v.PossibleEnd == nil && !m.hasEndedUnmarked(v):
 		return
-	case v.Prompt == 0 && !m.prepared.IsZero() && v.Now.Sub(m.prepared) > preparedTime:
+	case v.Prompt == 0 && !m.preparedAt.IsZero() && v.Now.Sub(m.preparedAt) > preparedTime:
 		p := m.host.Probe()
-		m.followTo(nil, replaced, &p)
+		m.followTo(nil, shellReplaced, &p)
 		return
-	case v.Prompt == 0 && !v.IsDrawingPrompt: // it is starting, or its own files have replaced it
+	case v.Prompt == 0 && !v.IsDrawingPrompt: // it is starting, or a start file has replaced it
 		p := m.host.Probe()
-		switch f := m.judge(&Line{step: Runs}, v, &p); {
-		case f == replaced && v.sinceOutput() >= stableTime:
+		switch f := m.evaluateProbe(&Line{step: Running}, v, &p); {
+		case f == shellReplaced && v.sinceOutput() >= stableTime:
 			m.followTo(nil, f, &p)
 			return
 		case f == marksLost && p.Shadowed && v.sinceOutput() >= stableTime:
 			m.followTo(nil, f, &p)
 			return
 		}
-		m.wake(lookFirst)
+		m.wake(firstProbeTime)
 		return
 	}
 	if v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
@@ -249,26 +251,26 @@ func (m *Machine) doubtPrompt(v *View) {
 	p := m.host.Probe()
 	if p.Known && p.Shell && !p.Replaced && p.Reads && p.Unread == 0 && !m.readsElsewhere(&p) &&
 		(v.IsDrawingPrompt || v.HasEnded || v.PossibleEnd != nil || readsCommand(v.Kind, &p)) {
-		_ = m.host.Do(Action{Kind: ActReads, AtPrompt: m.readsAtPrompt(v.Kind, &p)})
+		_ = m.host.Do(Action{Kind: ActAtPrompt, AtPrompt: m.readsAtPrompt(v.Kind, &p)})
 		return
 	}
-	m.wake(lookFirst)
+	m.wake(firstProbeTime)
 }
 
 // hasEndedUnmarked reports whether a line that the user typed has ended without a mark: the shell is known to read at its prompt.
 func (m *Machine) hasEndedUnmarked(v *View) bool {
-	if m.after.on || v.Running == nil || v.HasEnded || v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
+	if m.hold.active || v.Running == nil || v.HasEnded || v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
 		return false
 	}
 	p := m.host.Probe()
-	return m.Current() == nil && m.judge(&Line{step: Runs}, v, &p) == marksLost
+	return m.Current() == nil && m.evaluateProbe(&Line{step: Running}, v, &p) == marksLost
 }
 
 // CheckDrawnPrompt checks whether a shell that draws its prompt is at it without a mark: zsh prints no prompt, and no
 // mark in it, on a terminal that became narrower.
 func (m *Machine) CheckDrawnPrompt() {
-	if v := m.host.View(); v.IsDrawingPrompt && !m.after.on && len(m.queue) == 0 {
-		m.doubtPrompt(&v)
+	if v := m.host.View(); v.IsDrawingPrompt && !m.hold.active && len(m.queue) == 0 {
+		m.checkUnmarkedPrompt(&v)
 	}
 }
 
@@ -276,7 +278,7 @@ func (m *Machine) CheckDrawnPrompt() {
 // typed.
 func (m *Machine) CheckForeignShell() {
 	v := m.host.View()
-	if m.follow(&v) {
+	if m.followForeignShell(&v) {
 		if l := m.Current(); l != nil {
 			m.end(Action{Line: l})
 		}
@@ -284,7 +286,8 @@ func (m *Machine) CheckForeignShell() {
 	}
 }
 
-func (m *Machine) follow(v *View) bool {
+// followForeignShell requests ActFollow if another shell reads the terminal, and reports whether it did.
+func (m *Machine) followForeignShell(v *View) bool {
 	p, f := m.foreignShell(v)
 	if p == nil {
 		return false
@@ -295,45 +298,46 @@ func (m *Machine) follow(v *View) bool {
 
 // foreignShell returns the program that reads lines instead of the shell, or nil.
 func (m *Machine) foreignShell(v *View) (*Probe, finding) {
-	runs := v.Phase == shell.PhaseRunning && !v.HasEnded || v.Phase == shell.PhaseUnknown && v.Prompt > 0 || m.mayRun(v)
-	if m.after.on || !runs || v.sinceOutput() < stableTime/2 || v.Now.Sub(v.Since) < stableTime {
-		return nil, nothing
+	runs := v.Phase == shell.PhaseRunning && !v.HasEnded || v.Phase == shell.PhaseUnknown && v.Prompt > 0 || m.mayRunUnmarked(v)
+	if m.hold.active || !runs || v.sinceOutput() < stableTime/2 || v.Now.Sub(v.Since) < stableTime {
+		return nil, noFinding
 	}
 	p := m.host.Probe()
-	f := m.judge(&Line{step: Runs}, v, &p)
-	if f != replaced && f != nested {
+	f := m.evaluateProbe(&Line{step: Running}, v, &p)
+	if f != shellReplaced && f != shellNested {
 		return nil, f
 	}
 	return &p, f
 }
 
-// mayRun reports whether the user ended a line at this prompt, in a shell that does not mark starts (dash). Either the
+// mayRunUnmarked reports whether the user ended a line at this prompt, in a shell that does not mark starts (dash). Either the
 // line still runs, or the prompt after it had no mark.
-func (m *Machine) mayRun(v *View) bool {
-	return v.MaxQuality != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.prompt && m.editor.enterTimeLeft(v) <= 0
+func (m *Machine) mayRunUnmarked(v *View) bool {
+	return v.MaxQuality != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.enteredPrompt && m.editor.enterTimeLeft(v) <= 0
 }
 
 // runsUnmarkedLine reports whether such a line runs, by the kernel's state: it might read later input. If the kernel
 // does not know how the shell reads, a read counts as being at the prompt.
 func (m *Machine) runsUnmarkedLine(v *View) bool {
-	if m.after.on || !m.mayRun(v) {
+	if m.hold.active || !m.mayRunUnmarked(v) {
 		return false
 	}
 	p := m.host.Probe()
 	if unclear := p.Shell && p.Reads && p.Canonical && p.Bytes == 0; !p.Known || unclear {
 		return false
 	}
-	f := m.judge(&Line{step: Runs}, v, &p)
-	return f != marksLost && f != atPromptAgain
+	f := m.evaluateProbe(&Line{step: Running}, v, &p)
+	return f != marksLost && f != promptUnmarked
 }
 
 // ShadowedReason is the reason why the commands of a shell are not followed whose marks will not come (Probe.Shadowed).
 const ShadowedReason = "the shell's functions or settings shadow or disable builtins that its marks need (`builtin`, `command`, `printf`, …)"
 
+// followTo requests ActFollow for the shell of a finding. l is the running line, or nil.
 func (m *Machine) followTo(l *Line, f finding, p *Probe) {
-	a := Action{Kind: ActFollow, Line: l, Program: p.Program, Argv: p.Argv, Replaced: f == replaced, Shadowed: f == marksLost, Again: m.prepared.IsZero()}
+	a := Action{Kind: ActFollow, Line: l, Program: p.Program, Argv: p.Argv, Replaced: f == shellReplaced, Shadowed: f == marksLost, MayPrepare: m.preparedAt.IsZero()}
 	switch f {
-	case replaced:
+	case shellReplaced:
 		a.Reason = "shell replaced by " + p.Program
 	case marksLost:
 		a.Reason = ShadowedReason
@@ -341,14 +345,14 @@ func (m *Machine) followTo(l *Line, f finding, p *Probe) {
 		a.Reason = p.Program + " runs in the shell and waits for lines"
 	}
 	if m.host.Do(a) == nil { // it is being prepared: lines wait for its first prompt
-		m.prepared = m.host.View().Now
+		m.preparedAt = m.host.View().Now
 		clear(m.stacks)
 		m.wake(preparedTime)
 		return
 	}
 	for _, waiting := range slices.Clone(m.queue) {
-		if waiting.step == Waits {
-			m.end(Action{Line: waiting, Err: ErrForeign})
+		if waiting.step == Queued {
+			m.end(Action{Line: waiting, Err: ErrForeignShell})
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package memrelease returns memory to the system that a burst of work has left in a process that then waits for days,
-// including grown stacks. It starts no goroutine: its process calls it at intervals, from one goroutine.
+// Package memrelease returns memory to the system that a burst of work has left in a process, which may then be idle for
+// days. That includes grown stacks. It starts no goroutine: its process calls it at intervals, from one goroutine.
 package memrelease
 
 import (
@@ -15,61 +15,64 @@ func freeOSMemory()
 
 // Memory tracks a process's own allocations. The zero value is that of a process that has just started.
 type Memory struct {
-	freed        uint64 // allocated bytes at the last release
-	last         uint64 // allocated bytes at the last call
-	pending      int    // collections to run
-	releasedIdle bool   // memory was released since the process became idle
+	allocatedAtRelease  uint64 // allocated bytes at the last release
+	allocatedAtLastCall uint64 // allocated bytes at the last call
+	pending             int    // collections that are still to run
+	releasedIdle        bool   // memory was released since the process became idle
 }
 
 const (
-	// burst is the least allocation for which a release is worthwhile. tick is what an idle process allocates between
-	// two calls, in bytes or as a fraction (part) of the heap: many idle sessions are many that are probed. most is a
-	// heap that is too large to be scanned for it.
-	burst, tick, part, most = 2 << 20, 512 << 10, 8, 256 << 20
-	// crumbs is the slowly accumulated garbage that is worth one collection, in bytes or as a fraction of the heap. A
-	// small heap is collected by itself only after it has grown by 4 MiB, which is 20 KiB for each of 200 idle
-	// sessions.
-	crumbs, crumbsPart = 512 << 10, 16
-	// grains is the garbage that is worth one collection each time that the process becomes idle: its space will not be
-	// reused.
-	grains, grainsPart = 128 << 10, 64
-	// small is a heap that its first collection would not make smaller: what the runtime writes down then, four lists of spans for
-	// each size of object, takes more than is given back, and stays.
-	small = 2 << 20
-	// runs is how many collections there are: each halves the stacks that are too large.
-	runs = 3
+	// minBurst is the allocation in bytes after which a release is worthwhile.
+	minBurst = 2 << 20
+	// idleAllocation is what an idle process allocates at most between two calls, in bytes, idleAllocationPart the same
+	// as a fraction of the heap: probes of many idle sessions allocate more.
+	idleAllocation, idleAllocationPart = 512 << 10, 8
+	// maxScannedHeap is the largest heap that is scanned to release memory.
+	maxScannedHeap = 256 << 20
+	// slowGarbage is the slowly accumulated garbage that is worth one collection, in bytes, slowGarbagePart the same as
+	// a fraction of the heap. A small heap is collected by itself only after it has grown by 4 MiB, which is 20 KiB for
+	// each of 200 idle sessions.
+	slowGarbage, slowGarbagePart = 512 << 10, 16
+	// idleGarbage is the garbage that is worth one collection each time the process becomes idle, as its space will not
+	// be reused, idleGarbagePart the same as a fraction of the heap.
+	idleGarbage, idleGarbagePart = 128 << 10, 64
+	// smallHeap is a heap that its first collection would not make smaller. The runtime's lists of spans, four for each
+	// size of object, then take more than is released, and stay.
+	smallHeap = 2 << 20
+	// collections is how many collections run: each halves the stacks that are too large.
+	collections = 3
 )
 
-// due reports whether a collection must run now: given the total allocation, the heap in use, whether a collection ran
-// before, and whether the process is idle.
-func (m *Memory) due(allocated, live uint64, collected, rests bool) bool {
-	moved := allocated - m.last
-	m.last = allocated
-	m.releasedIdle = m.releasedIdle && rests
-	switch left := allocated - m.freed; {
-	case m.freed == 0 || left >= burst: // its start is one
-		m.pending = runs
-	case m.pending == 0 && left >= max(crumbs, live/crumbsPart):
+// isDue reports whether a collection must run now. allocated is the total allocation, live the heap in use. collected
+// reports whether a collection ran before, idle whether the process is idle.
+func (m *Memory) isDue(allocated, live uint64, collected, idle bool) bool {
+	moved := allocated - m.allocatedAtLastCall
+	m.allocatedAtLastCall = allocated
+	m.releasedIdle = m.releasedIdle && idle
+	switch left := allocated - m.allocatedAtRelease; {
+	case m.allocatedAtRelease == 0 || left >= minBurst: // the process's start counts as a burst
+		m.pending = collections
+	case m.pending == 0 && left >= max(slowGarbage, live/slowGarbagePart):
 		m.pending = 1
-	case m.pending == 0 && rests && !m.releasedIdle && left >= max(grains, live/grainsPart):
+	case m.pending == 0 && idle && !m.releasedIdle && left >= max(idleGarbage, live/idleGarbagePart):
 		m.pending, m.releasedIdle = 1, true
 	}
-	if m.pending == 0 || moved > max(tick, live/part) || live > most || !collected && live < small {
+	if m.pending == 0 || moved > max(idleAllocation, live/idleAllocationPart) || live > maxScannedHeap || !collected && live < smallHeap {
 		return false
 	}
 	m.pending--
-	m.freed = allocated
+	m.allocatedAtRelease = allocated
 	return true
 }
 
-// MaybeRelease releases memory if it is worthwhile. It must be called every few seconds, with the idle state of the
-// process. It reports whether memory was released: the process is then idle with a minimal heap.
-func (m *Memory) MaybeRelease(rests bool) (given bool) {
-	var is runtime.MemStats // package runtime/metrics would cost every verb 0.1 ms at its start
-	runtime.ReadMemStats(&is)
-	for m.due(is.TotalAlloc, is.HeapAlloc, is.NumGC > 0 || given, rests) {
+// MaybeRelease releases memory if that is worthwhile. It must be called every few seconds, with the idle state of the
+// process. released reports that memory was released: the process is then idle with a minimal heap.
+func (m *Memory) MaybeRelease(idle bool) (released bool) {
+	var stats runtime.MemStats // package runtime/metrics would add 0.1 ms to each start of the program
+	runtime.ReadMemStats(&stats)
+	for m.isDue(stats.TotalAlloc, stats.HeapAlloc, stats.NumGC > 0 || released, idle) {
 		freeOSMemory()
-		given = true
+		released = true
 	}
-	return given
+	return released
 }

@@ -5,33 +5,33 @@ package memrelease
 // if used once a day. Released pages are mapped again on use, at the cost of one fault for each such part. The zero
 // value is that of a process that has just started.
 type Pages struct {
-	faults uint64 // up to the last look
-	kept   uint64 // at the first call after a release: pages that come back at once are always in use
-	fresh  bool   // there was no look since
+	faults       uint64 // total at the last call
+	baseline     uint64 // pages that returned after the last release, at the first call after it: they are always in use
+	justReleased bool   // there was no call since the last release
 }
 
 const (
-	// idle is the number of faults between two calls that does not matter; worth is the number that makes a release
-	// worthwhile: mostly 1 MiB.
-	idle, worth = 12, 16
+	// noiseFaults is the number of faults between two calls that does not matter. minFaults is the number that makes a
+	// release worthwhile: mostly 1 MiB.
+	noiseFaults, minFaults = 12, 16
 )
 
-// Due reports whether pages must be released now, given the total of minor page faults. calm: memory was released just
-// now, so the process is idle.
-func (p *Pages) Due(faults uint64, calm bool) bool {
+// IsDue reports whether pages must be released now, given the total of minor page faults. released reports that memory
+// was released just now, so the process is idle.
+func (p *Pages) IsDue(faults uint64, released bool) bool {
 	moved := faults - p.faults
 	p.faults = faults
-	if calm {
-		p.fresh = true
+	if released {
+		p.justReleased = true
 		return true
 	}
-	if p.fresh {
-		p.kept, p.fresh = faults, false
+	if p.justReleased {
+		p.baseline, p.justReleased = faults, false
 		return false
 	}
-	if moved > idle || faults-p.kept < worth {
+	if moved > noiseFaults || faults-p.baseline < minFaults {
 		return false
 	}
-	p.fresh = true
+	p.justReleased = true
 	return true
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A burst of calls that wait in the kernel leaves threads behind. EndThreads ends them once they are idle. Those of the burst are
-// counted, not all: how many threads the runtime adds depends on the load.
+// TestEndThreads starts a burst of calls that block in the kernel, and checks that its threads end once they are idle.
+// Only those of the burst are counted: how many threads the runtime adds depends on the load.
 //
 // FEATURES: R97
-func TestThreadsEnd(t *testing.T) {
+func TestEndThreads(t *testing.T) {
 	const many = 40
 	left := threads.Burst(t, many)
-	for left() > fewThreads { // a thread's end takes the kernel a moment, as does its way to the idle ones
+	for left() > idleThreads { // the kernel needs a moment to end a thread, and the runtime to mark it idle
 		EndThreads(sys.Threads())
 		runtime.Gosched()
 	}
-	EndThreads(sys.Threads()) // few: nothing to do
+	EndThreads(sys.Threads()) // few threads: nothing to do
 	EndThreads(0)
 }

@@ -1,8 +1,8 @@
-// Package retryqueue keeps writes that a full disk rejected, so that they count in memory and are retried until they
-// succeed. It identifies them by key only.
+// Package retryqueue keeps writes that a full disk rejected. They count in memory, and are retried until they succeed.
+// It identifies them by key only.
 //
-//	write ─ rejected → Note → RetryLoop: try … try ─ written → Drop → queue empty: end
-//	                                  └ Leave: the daemon ends; the owner makes the last try
+//	write ─ rejected → Add → RetryLoop: try … try ─ written → Drop → queue empty: end
+//	                                 └ Stop: the daemon ends; the owner makes the last try
 package retryqueue
 
 import (
@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// Every is how long it takes until what was refused is tried again.
-const Every = 5 * time.Second
+// RetryInterval is the time between two tries.
+const RetryInterval = 5 * time.Second
 
 // Set is the set of unwritten values by key. The zero value is empty. It may be used from any goroutine.
 type Set[K comparable, V any] struct {
-	Max int // how much is kept; 0: all
+	Max int // bound of the number of values; 0: none
 
-	mu     sync.Mutex
-	of     map[K]V
-	trying bool // RetryLoop runs, or must be called
-	leaves chan struct{}
-	left   bool
+	mu      sync.Mutex
+	values  map[K]V
+	trying  bool // RetryLoop runs, or must be called // closed by Stop; created by stopC
+	stop    chan struct{}
+	stopped bool
 }
 
-// Note keeps a rejected value, which replaces an earlier one of its key. It reports whether the key is new, and whether
+// Add keeps a rejected value, which replaces an earlier one of its key. It reports whether the key is new, and whether
 // the caller must start RetryLoop.
-func (s *Set[K, V]) Note(k K, v V) (isNew, begin bool) {
+func (s *Set[K, V]) Add(k K, v V) (isNew, begin bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.of == nil {
-		s.of = map[K]V{}
+	if s.values == nil {
+		s.values = map[K]V{}
 	}
-	_, there := s.of[k]
-	if !there && s.Max > 0 && len(s.of) >= s.Max {
+	_, there := s.values[k]
+	if !there && s.Max > 0 && len(s.values) >= s.Max {
 		return false, false
 	}
-	s.of[k] = v
-	begin = !s.trying && !s.left
+	s.values[k] = v
+	begin = !s.trying && !s.stopped
 	s.trying = s.trying || begin
 	return !there, begin
 }
@@ -47,7 +47,7 @@ func (s *Set[K, V]) Note(k K, v V) (isNew, begin bool) {
 func (s *Set[K, V]) Get(k K) (v V, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, there = s.of[k]
+	v, there = s.values[k]
 	return v, there
 }
 
@@ -55,8 +55,8 @@ func (s *Set[K, V]) Get(k K) (v V, there bool) {
 func (s *Set[K, V]) Drop(k K) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, was = s.of[k]
-	delete(s.of, k)
+	_, was = s.values[k]
+	delete(s.values, k)
 	return was
 }
 
@@ -64,15 +64,14 @@ func (s *Set[K, V]) Drop(k K) (was bool) {
 func (s *Set[K, V]) All() map[K]V {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.of)
+	return maps.Clone(s.values)
 }
 
-// RetryLoop calls try at intervals until the set is empty or the daemon leaves. In that case the owner makes the last
-// try.
+// RetryLoop calls try at intervals until the set is empty or Stop is called. In that case the owner makes the last try.
 func (s *Set[K, V]) RetryLoop(try func()) {
-	t := time.NewTicker(Every)
+	t := time.NewTicker(RetryInterval)
 	defer t.Stop()
-	leaves := s.leaving()
+	leaves := s.stopC()
 	for {
 		select {
 		case <-t.C:
@@ -85,30 +84,31 @@ func (s *Set[K, V]) RetryLoop(try func()) {
 	}
 }
 
-// endIfEmpty reports whether the set is empty, and records that RetryLoop ends then.
+// endIfEmpty reports whether the set is empty, and records in that case that RetryLoop ends.
 func (s *Set[K, V]) endIfEmpty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trying = len(s.of) > 0
+	s.trying = len(s.values) > 0
 	return !s.trying
 }
 
-func (s *Set[K, V]) leaving() chan struct{} {
+// stopC returns the channel that Stop closes.
+func (s *Set[K, V]) stopC() chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leaves == nil {
-		s.leaves = make(chan struct{})
+	if s.stop == nil {
+		s.stop = make(chan struct{})
 	}
-	return s.leaves
+	return s.stop
 }
 
-// Leave ends RetryLoop.
-func (s *Set[K, V]) Leave() {
-	c := s.leaving()
+// Stop ends RetryLoop.
+func (s *Set[K, V]) Stop() {
+	c := s.stopC()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.left {
-		s.left = true
+	if !s.stopped {
+		s.stopped = true
 		close(c)
 	}
 }

@@ -42,10 +42,10 @@ type Host interface {
 // View is the state of the session.
 type View struct {
 	Now     time.Time
-	Start   uint64            // offset of the oldest kept output
+	Start   uint64            // offset of the oldest retained output
 	Offset  uint64            // of the output handled so far
-	Running bool              // the program is
-	Live    bool              // output can come
+	Running bool              // the program is running
+	Live    bool              // output may still come
 	Echo    respond.EchoState // which side echoes input
 	Modes   vterm.Modes
 	// Typed reports that input came, TypedAt the output offset at that time.
@@ -62,7 +62,7 @@ const (
 	ActFired                        // Firing: log and publish it
 	ActLookUp                       // Reply: find out what it types, and call Resolved
 	ActRetry                        // Reply, Data, Until: call Resolved again after Poll
-	ActUnread                       // fails with typing.ErrAhead while input that was typed may wait to be read
+	ActUnread                       // fails with inputqueue.ErrUnreadInput while earlier input may be unread
 	ActType                         // Data, Secret, Now: type it
 )
 
@@ -70,11 +70,11 @@ const (
 type Action struct {
 	Kind   ActionKind
 	State  []byte
-	Err    error // why State is missing
+	Err    error // why State is nil despite rules
 	Firing Firing
 	Reply  *Reply
 	Data   []byte
 	Until  time.Time
 	Secret bool // neither the text nor its length may be shown
-	Now    bool // at once, or not at all
+	Now    bool // types at once, or fails
 }

@@ -27,6 +27,7 @@ func (l Log) Append(f *Firing) error {
 	return l.appendLine(b)
 }
 
+// appendLine appends a line to the file, and drops older ones above MaxLogBytes.
 func (l Log) appendLine(line []byte) error {
 	f, err := os.OpenFile(string(l), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
@@ -57,7 +58,7 @@ func (l Log) dropOlderHalf(f *os.File) error {
 	return atomicfile.Write(string(l), atomicfile.Options{}, rest) // not synced, as what is appended is not
 }
 
-// Firings returns the recorded firings, oldest first, as far as they are kept.
+// Firings returns the recorded firings, oldest first, as far as they are retained.
 func (l Log) Firings() ([]Firing, error) {
 	f, err := os.Open(string(l))
 	if errors.Is(err, os.ErrNotExist) {
@@ -72,7 +73,7 @@ func (l Log) Firings() ([]Firing, error) {
 	for {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return list, nil // a line that is cut was being written when the daemon was killed
+			return list, nil // the last line is incomplete: the daemon was killed while it wrote
 		}
 		if err != nil {
 			return list, err

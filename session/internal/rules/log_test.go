@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// Firings are kept, the newer half of too many.
+// TestFiringsAreBounded checks that the newer half of too many firings is retained.
 // FEATURES: R53
 func TestFiringsAreBounded(t *testing.T) {
 	l := Log(filepath.Join(t.TempDir(), "firings"))
 	if list, err := l.Firings(); len(list) != 0 || err != nil {
-		t.Errorf("nothing has fired: %v, %v", list, err)
+		t.Errorf("firings of an empty log: %v, %v", list, err)
 	}
 	f := Firing{Error: strings.Repeat("x", 1000)}
 	for i := range 3000 {

@@ -20,11 +20,11 @@ type Rule struct {
 	Uses   int
 	Failed string // why it no longer answers, or ""
 
-	call *Call // the call it belongs to, if any
+	line *LineRules // line that it belongs to, or nil
 }
 
-// OfCall reports whether the rule belongs to a line and ends with it.
-func (r *Rule) OfCall() bool { return r.call != nil }
+// IsOfLine reports whether the rule belongs to a line and ends with it.
+func (r *Rule) IsOfLine() bool { return r.line != nil }
 
 // Firing records an action of a rule, or its failure.
 type Firing struct {
@@ -33,16 +33,16 @@ type Firing struct {
 	Error string `json:"error,omitempty"` // why it failed, or a reply was not sent
 }
 
-// Call is a line with rules and their results.
-type Call struct {
-	IDs     []string // of its rules, in order; set when they are added
+// LineRules holds the rules of a submitted line and their results.
+type LineRules struct {
+	IDs     []string // ids of the rules, in order; set when they are added
 	Firings []Firing
 	Failed  chan struct{} // closed when a rule has failed
-	Reason  string        // why; to be read once Failed is closed
+	Reason  string        // why it failed; valid once Failed is closed
 }
 
 // fail records that a rule declared the line failed.
-func (c *Call) fail(why string) {
+func (c *LineRules) fail(why string) {
 	if c.Reason == "" {
 		c.Reason = why
 		close(c.Failed)
@@ -51,8 +51,8 @@ func (c *Call) fail(why string) {
 
 // Errors of rules.
 var (
-	ErrNoRule   = errors.New("no such rule")
-	ErrRuleName = errors.New("a rule has this name")
+	ErrNoRule     = errors.New("no such rule")
+	ErrRuleExists = errors.New("a rule has this name")
 )
 
 // Poll is the interval at which the terminal's settings are read while a secret waits for echo to be disabled: that
@@ -61,43 +61,43 @@ const Poll = 5 * time.Millisecond
 
 // Machine runs a session's rules. After the last rule is removed it is finished; later rules need a new machine.
 type Machine struct {
-	host     Host
-	editor   *echodetect.Region // the owner's; the machine only reads it
-	engine   *respond.Engine
-	rules    []*Rule // of the engine, in its order
-	lastID   int
-	firings  int
-	pending  []Reply // to be done, in order
-	busy     bool    // the first of them is being done
-	acting   bool
-	finished bool
-	typedAt  uint64 // output offset at the newest input that was no reply
-	screen   screenWatch
-	unsaved  time.Time // since when what is known is not written down; zero: it is
+	host       Host
+	editor     *echodetect.EditorRegion // the owner's; the machine only reads it
+	engine     *respond.Engine
+	rules      []*Rule // in the engine's order
+	lastID     int
+	firings    int
+	pending    []Reply // replies to type, in order
+	replying   bool    // the first pending reply is being looked up
+	performing bool    // the engine's actions are being performed
+	finished   bool
+	typedAt    uint64 // output offset at the newest input other than replies
+	screen     screenWatch
+	unsaved    time.Time // time of the oldest unsaved change; zero: none
 }
 
 // New returns a machine without rules. editor is the output of the shell's line editor.
-func New(h Host, editor *echodetect.Region) *Machine { return &Machine{host: h, editor: editor} }
+func New(h Host, editor *echodetect.EditorRegion) *Machine { return &Machine{host: h, editor: editor} }
 
 // IsFinished reports whether the last rule was removed.
 func (m *Machine) IsFinished() bool { return m.finished }
 
-// Add appends rules; those of a call come before all others.
-func (m *Machine) Add(rules []respond.Rule, call *Call) ([]Rule, error) {
+// Add appends rules. Those of a line come before all others. line is nil for the session's own rules.
+func (m *Machine) Add(rules []respond.Rule, call *LineRules) ([]Rule, error) {
 	all, now := slices.Clone(m.rules), m.host.View().Now
 	if call != nil {
-		call.IDs = nil // it may be tried again
+		call.IDs = nil // the caller may retry
 	}
 	first := len(all)
 	if call != nil {
 		first = 0
 	}
 	for i, r := range rules {
-		if slices.ContainsFunc(all, func(x *Rule) bool { return r.Name != "" && x.Name == r.Name && x.call == call }) {
-			return nil, fmt.Errorf("%w: %s", ErrRuleName, r.Name)
+		if slices.ContainsFunc(all, func(x *Rule) bool { return r.Name != "" && x.Name == r.Name && x.line == call }) {
+			return nil, fmt.Errorf("%w: %s", ErrRuleExists, r.Name)
 		}
 		m.lastID++
-		x := &Rule{Rule: r, ID: strconv.Itoa(m.lastID), Added: now, call: call}
+		x := &Rule{Rule: r, ID: strconv.Itoa(m.lastID), Added: now, line: call}
 		if call != nil {
 			x.List = "call " + strconv.Itoa(m.lastID-i)
 		}
@@ -120,7 +120,7 @@ func (m *Machine) Add(rules []respond.Rule, call *Call) ([]Rule, error) {
 func (m *Machine) Remove(names ...string) (removed []Rule, err error) {
 	found := make(map[string]bool)
 	gone := func(r *Rule) bool {
-		if r.call != nil {
+		if r.line != nil {
 			return false
 		}
 		for _, n := range names {
@@ -150,9 +150,9 @@ func (m *Machine) Remove(names ...string) (removed []Rule, err error) {
 	return removed, err
 }
 
-// EndCall removes a call's rules at the end of its line.
-func (m *Machine) EndCall(c *Call) error {
-	rest := slices.DeleteFunc(slices.Clone(m.rules), func(x *Rule) bool { return x.call == c })
+// EndLine removes a line's rules when it has ended.
+func (m *Machine) EndLine(c *LineRules) error {
+	rest := slices.DeleteFunc(slices.Clone(m.rules), func(x *Rule) bool { return x.line == c })
 	if len(rest) == len(m.rules) {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (m *Machine) List() (list []Rule) {
 	return list
 }
 
-// change replaces the engine's rules.
+// change replaces the engine's rules, and saves them.
 func (m *Machine) change(rules []*Rule) error {
 	set := respond.Set{Rules: make([]respond.Rule, len(rules))}
 	from := make([]int, len(rules))
@@ -184,10 +184,10 @@ func (m *Machine) change(rules []*Rule) error {
 		}
 		e.SetRedactor(m.host.Redactor())
 		m.engine, m.rules = e, rules
-		m.sense(&v)
-		m.perform(m.lookBack(&v))
+		m.updateEcho(&v)
+		m.perform(m.matchUnfinishedLine(&v))
 	} else {
-		m.sense(&v)
+		m.updateEcho(&v)
 		acts, err := m.engine.Change(v.Now, set, from)
 		if err != nil {
 			return err
@@ -203,16 +203,16 @@ func (m *Machine) change(rules []*Rule) error {
 	return nil
 }
 
-// lookBack passes the current unfinished line to a new engine, unless input came within it: an open prompt can then be
-// answered.
-func (m *Machine) lookBack(v *View) []respond.Action {
+// matchUnfinishedLine passes the current unfinished line to a new engine, unless input came within it. So a prompt that
+// is already open can be answered.
+func (m *Machine) matchUnfinishedLine(v *View) []respond.Action {
 	const reach = 4 << 10
 	from := max(max(v.Offset, reach)-reach, v.Start)
 	tail, err := m.read(from, v.Offset)
 	at := bytes.LastIndexByte(tail, '\n') + 1
 	line := from + uint64(at)
 	typed := v.Typed && v.TypedAt >= line
-	if editors, _ := m.editor.Editors(line); err != nil || typed || editors || m.editor.Open() || from > 0 && at == 0 {
+	if editors, _ := m.editor.EditorOutputAt(line); err != nil || typed || editors || m.editor.IsOpen() || from > 0 && at == 0 {
 		return m.engine.Output(v.Now, v.Offset, nil)
 	}
 	return m.engine.Output(v.Now, line, tail[at:])
@@ -231,15 +231,15 @@ func (m *Machine) read(from, to uint64) ([]byte, error) {
 	return b, nil
 }
 
-// sense passes the terminal's echo state to the engine.
-func (m *Machine) sense(v *View) { m.perform(m.engine.SetEcho(v.Now, v.Echo)) }
+// updateEcho passes the terminal's echo state to the engine.
+func (m *Machine) updateEcho(v *View) { m.perform(m.engine.SetEcho(v.Now, v.Echo)) }
 
-// Output passes new output to the engine, the bytes at an offset. Output of a shell's line editor is not for rules.
+// Output passes new output to the engine, the bytes at an offset. It skips output of a shell's line editor.
 func (m *Machine) Output(p []byte, at uint64) {
 	v := m.host.View()
-	m.sense(&v)
+	m.updateEcho(&v)
 	for len(p) > 0 {
-		editors, until := m.editor.Editors(at)
+		editors, until := m.editor.EditorOutputAt(at)
 		n := min(uint64(len(p)), until-at)
 		if editors {
 			m.perform(m.engine.SkipAll(v.Now, at, p[:n]))
@@ -258,7 +258,7 @@ func (m *Machine) OnInput(data []byte, secret bool) {
 	if m.unsaved.IsZero() {
 		m.unsaved = v.Now
 	}
-	m.sense(&v)
+	m.updateEcho(&v)
 	m.perform(m.engine.HandleInput(v.Now, respond.Input{Data: data, Secret: secret}))
 }
 
@@ -278,7 +278,7 @@ func (m *Machine) Next(now time.Time) (at time.Time, ok bool) {
 		}
 	}
 	earliest(now.Add(Poll), m.engine.WaitsForEchoOff())
-	earliest(m.screen.at(), !m.screen.changed.IsZero())
+	earliest(m.screen.dueAt(), !m.screen.changed.IsZero())
 	earliest(m.unsaved.Add(saveAfter), !m.unsaved.IsZero())
 	return at, ok
 }
@@ -286,7 +286,7 @@ func (m *Machine) Next(now time.Time) (at time.Time, ok bool) {
 // Due handles the time that Next returned.
 func (m *Machine) Due() {
 	v := m.host.View()
-	m.sense(&v)
+	m.updateEcho(&v)
 	m.perform(m.engine.Tick(v.Now))
 	m.screenDue(v.Now)
 	if !m.unsaved.IsZero() && v.Now.Sub(m.unsaved) >= saveAfter {

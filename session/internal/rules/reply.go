@@ -19,11 +19,11 @@ type Reply struct {
 	rule *Rule
 }
 
-// Hook returns the hook to run for a reply that is one.
+// Hook returns the hook to run for a reply of that kind.
 func (p *Reply) Hook() Hook { return Hook{Command: p.Value, Rule: p.rule.ID, Captures: p.Captures} }
 
-// OfAgent reports whether an agent attached the rule.
-func (p *Reply) OfAgent() bool { return p.rule.Redacted }
+// IsOfAgent reports whether an agent attached the rule.
+func (p *Reply) IsOfAgent() bool { return p.rule.Redacted }
 
 const (
 	// maxPending bounds the replies that wait behind a slow one.
@@ -32,8 +32,8 @@ const (
 	maxReplyBytes = 64 << 10
 )
 
-// hidden replaces text that was typed without echo in records.
-const hidden = "[hidden]"
+// hiddenText replaces text that was typed without echo in records.
+const hiddenText = "[hidden]"
 
 // perform runs the engine's actions: all bookkeeping first, then the replies.
 func (m *Machine) perform(acts []respond.Action) {
@@ -43,11 +43,12 @@ func (m *Machine) perform(acts []respond.Action) {
 	for i := range acts {
 		m.noteAction(&acts[i])
 	}
-	if !m.acting && !m.busy {
-		m.reply()
+	if !m.performing && !m.replying {
+		m.runPending()
 	}
 }
 
+// noteAction updates the machine's records for an action of the engine.
 func (m *Machine) noteAction(act *respond.Action) {
 	var r *Rule
 	if act.Rule >= 0 && act.Rule < len(m.rules) {
@@ -85,8 +86,8 @@ func (m *Machine) recordFiring(r *Rule, f Firing) {
 		f.Reply = maskReplies(f.Reply)
 	}
 	m.firings++
-	if r != nil && r.call != nil {
-		r.call.Firings = append(r.call.Firings, f)
+	if r != nil && r.line != nil {
+		r.line.Firings = append(r.line.Firings, f)
 	}
 	m.do(Action{Kind: ActFired, Firing: f})
 	m.saveSoon()
@@ -100,7 +101,7 @@ func maskReplies(list []respond.Reply) []respond.Reply {
 	out := make([]respond.Reply, len(list))
 	for i, r := range list {
 		if r.Kind == respond.ReplyText || r.Kind == respond.ReplyKeys && r.Value != "<Enter>" {
-			r.Value = hidden
+			r.Value = hiddenText
 		}
 		out[i] = r
 	}
@@ -119,16 +120,16 @@ func (m *Machine) failRule(r *Rule, why string) {
 		}
 	}
 	m.recordFiring(r, Firing{Error: why})
-	if r.call != nil {
-		r.call.fail(why)
+	if r.line != nil {
+		r.line.fail(why)
 	}
 }
 
-// reply runs pending replies, until one needs a look-up.
-func (m *Machine) reply() {
-	m.acting = true
-	defer func() { m.acting = false }()
-	for len(m.pending) > 0 && !m.busy {
+// runPending types pending replies, until one needs a look-up.
+func (m *Machine) runPending() {
+	m.performing = true
+	defer func() { m.performing = false }()
+	for len(m.pending) > 0 && !m.replying {
 		p := m.pending[0]
 		if p.Kind == respond.ActSecret || p.Kind == respond.ActHook {
 			m.lookUp(p)
@@ -151,7 +152,7 @@ func (m *Machine) typeWhole(p Reply) {
 		n++
 	}
 	m.pending = m.pending[n:]
-	m.Save() // first: what is typed must not be typed again after a restart
+	m.Save() // before typing: after a restart the reply must not be typed again
 	m.typeReply(&p, data, err)
 }
 
@@ -173,11 +174,11 @@ func (p *Reply) encode(modes *vterm.Modes) ([]byte, error) {
 
 // lookUp starts the look-up of a secret or a hook; later replies wait for it.
 func (m *Machine) lookUp(p Reply) {
-	if p.Kind == respond.ActHook { // it is not run again after a restart
+	if p.Kind == respond.ActHook { // it must not run again after a restart
 		m.pending = m.pending[1:]
 		m.Save()
 	}
-	m.busy = true
+	m.replying = true
 	m.do(Action{Kind: ActLookUp, Reply: &p})
 }
 
@@ -190,15 +191,15 @@ func (m *Machine) HandleLookup(p *Reply, data []byte, err error, until time.Time
 			m.do(Action{Kind: ActRetry, Reply: p, Data: data, Until: until})
 			return
 		}
-		err = fmt.Errorf("%s not sent: %w", p.Value, inputqueue.ErrAhead)
+		err = fmt.Errorf("%s not sent: %w", p.Value, inputqueue.ErrUnreadInput)
 	}
-	m.busy, m.acting = false, true
+	m.replying, m.performing = false, true
 	if p.Kind == respond.ActSecret {
 		err = m.takeSecret(p, err)
 	} else {
 		data = bytes.ReplaceAll(data, []byte("\n"), []byte("\r"))
 		if !slices.Contains(m.rules, p.rule) {
-			data = nil // it is over
+			data = nil // the look-up is finished
 		}
 	}
 	if len(data) > maxReplyBytes {
@@ -206,8 +207,8 @@ func (m *Machine) HandleLookup(p *Reply, data []byte, err error, until time.Time
 	}
 	m.Save()
 	m.typeReply(p, data, err)
-	m.acting = false
-	m.reply()
+	m.performing = false
+	m.runPending()
 }
 
 // takeSecret removes a secret from the pending replies, and returns an error if it must not be typed.
@@ -218,7 +219,7 @@ func (m *Machine) takeSecret(p *Reply, err error) error {
 		m.pending = m.pending[1:]
 	}
 	v := m.host.View()
-	m.sense(&v)
+	m.updateEcho(&v)
 	if err == nil && !p.rule.Force && v.Echo != respond.EchoOff {
 		why := inputqueue.ErrEcho
 		if v.Echo == respond.EchoApp {
@@ -226,20 +227,20 @@ func (m *Machine) takeSecret(p *Reply, err error) error {
 		}
 		err = fmt.Errorf("%s not sent: %w", p.Value, why)
 	}
-	if err != nil { // nor is what was to follow it
+	if err != nil { // the parts after it must not be typed either
 		m.dropRest(p.rule)
 	}
 	return err
 }
 
-// dropRest removes the replies of a firing after one that was not sent.
+// dropRest removes the later replies of a firing after one that was not sent.
 func (m *Machine) dropRest(r *Rule) {
 	for len(m.pending) > 0 && m.pending[0].rule == r {
 		m.pending = m.pending[1:]
 	}
 }
 
-// typeReply types a reply and informs the engine.
+// typeReply types a reply and reports the result to the engine.
 func (m *Machine) typeReply(p *Reply, data []byte, err error) {
 	if err != nil {
 		m.recordFiring(p.rule, Firing{Error: err.Error()})
@@ -250,7 +251,7 @@ func (m *Machine) typeReply(p *Reply, data []byte, err error) {
 	}
 	secret := p.Kind != respond.ActText && p.Kind != respond.ActKeys
 	v := m.host.View()
-	m.sense(&v)
+	m.updateEcho(&v)
 	acts := m.engine.HandleInput(v.Now, respond.Input{Data: data, Reply: true, Secret: secret})
 	err = m.host.Do(Action{Kind: ActType, Data: data, Secret: secret, Now: p.Kind == respond.ActSecret && !p.rule.Force})
 	if err != nil {

@@ -11,18 +11,20 @@ import (
 
 // screenWatch schedules the matching of rules on the screen: when output pauses, and at intervals while it does not.
 type screenWatch struct {
-	changed time.Time // first change since they looked; zero: none
-	last    time.Time // newest one
+	changed time.Time // first change since the last match; zero: none
+	last    time.Time // newest change
 }
 
+// A screen is matched screenSettle after the last change, and at most screenMaxDelay after the first one.
 const (
-	screenSettle = 20 * time.Millisecond
-	screenLatest = 200 * time.Millisecond
+	screenSettle   = 20 * time.Millisecond
+	screenMaxDelay = 200 * time.Millisecond
 )
 
-func (w *screenWatch) at() time.Time {
+// dueAt returns the time of the next match, or zero.
+func (w *screenWatch) dueAt() time.Time {
 	at := w.last.Add(screenSettle)
-	if latest := w.changed.Add(screenLatest); latest.Before(at) {
+	if latest := w.changed.Add(screenMaxDelay); latest.Before(at) {
 		return latest
 	}
 	return at
@@ -41,7 +43,7 @@ func (m *Machine) screenChanged(now time.Time) {
 // screenDue matches the screen if due.
 func (m *Machine) screenDue(now time.Time) {
 	w := &m.screen
-	if w.changed.IsZero() || now.Before(w.at()) {
+	if w.changed.IsZero() || now.Before(w.dueAt()) {
 		return
 	}
 	*w = screenWatch{}
@@ -50,7 +52,7 @@ func (m *Machine) screenDue(now time.Time) {
 
 // ScreenOf converts a frame to the screen for rules: at an offset of the output, with the id of its first row. Rows of
 // the line editor are empty. redact, if not nil, masks cells of the frame it gets.
-func ScreenOf(f *vterm.Frame, redact func(*vterm.Frame), editor *echodetect.Region, offset, top uint64) respond.Screen {
+func ScreenOf(f *vterm.Frame, redact func(*vterm.Frame), editor *echodetect.EditorRegion, offset, top uint64) respond.Screen {
 	sc := respond.Screen{
 		Offset: offset, Top: top, Alt: f.Alt, Cols: f.Cols,
 		Rows: make([]respond.Row, f.Rows), CursorRow: f.Cursor.Row, CursorCol: f.Cursor.Col,
@@ -68,13 +70,14 @@ func ScreenOf(f *vterm.Frame, redact func(*vterm.Frame), editor *echodetect.Regi
 		if l.Row < f.Rows && (f.Alt || !editor.HasRow(top+uint64(l.Row))) {
 			sc.Rows[l.Row] = rowOf(f, l)
 			if redact != nil {
-				sc.Rows[l.Row].Redacted = shownOf(f, l, shown.Lines[i].Cells)
+				sc.Rows[l.Row].Redacted = maskedText(f, l, shown.Lines[i].Cells)
 			}
 		}
 	}
 	return sc
 }
 
+// rowOf returns a row for rules.
 func rowOf(f *vterm.Frame, l *vterm.Line) respond.Row {
 	var text []byte
 	starts := make([]int, len(l.Cells))
@@ -91,8 +94,8 @@ func rowOf(f *vterm.Frame, l *vterm.Line) respond.Row {
 	return r
 }
 
-// shownOf returns a row's text with a * for each byte of masked cells, or "" if no cell is masked.
-func shownOf(f *vterm.Frame, l *vterm.Line, masked []vterm.Cell) string {
+// maskedText returns a row's text with a * for each byte of masked cells, or "" if no cell is masked.
+func maskedText(f *vterm.Frame, l *vterm.Line, masked []vterm.Cell) string {
 	if slices.Equal(l.Cells, masked) {
 		return ""
 	}

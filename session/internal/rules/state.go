@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// saveAfter bounds how long input is unsaved; firings are saved at once.
+// saveAfter bounds the time until input is saved. Firings are saved at once.
 const saveAfter = time.Second
 
 // state is the content of the saved file.
@@ -21,20 +21,22 @@ type state struct {
 	Engine  json.RawMessage `json:"engine"`
 }
 
+// ruleState is a saved rule.
 type ruleState struct {
 	respond.Rule
 	ID     string    `json:"id"`
 	Added  time.Time `json:"added"`
 	Failed string    `json:"failed,omitempty"`
-	Call   bool      `json:"call,omitempty"` // of a call, which a restart ends
+	Call   bool      `json:"call,omitempty"` // of a line, which a restart ends
 }
 
+// pendingState is a saved pending reply.
 type pendingState struct {
 	respond.Action
 	ID string `json:"id"` // of the rule
 }
 
-// saveSoon requests a save before any other action.
+// saveSoon requests a save before the next action.
 func (m *Machine) saveSoon() { m.unsaved = time.Unix(0, 0) }
 
 // saveDirty saves if saveSoon requested it.
@@ -55,10 +57,11 @@ func (m *Machine) Save() {
 	m.do(Action{Kind: ActSave, State: b, Err: err})
 }
 
+// encode returns the saved form of rules and engine.
 func (m *Machine) encode() ([]byte, error) {
 	st := state{LastID: m.lastID, Firings: m.firings, TypedAt: m.typedAt}
 	for _, r := range m.rules {
-		st.Rules = append(st.Rules, ruleState{r.Rule, r.ID, r.Added, r.Failed, r.call != nil})
+		st.Rules = append(st.Rules, ruleState{r.Rule, r.ID, r.Added, r.Failed, r.line != nil})
 	}
 	for _, p := range m.pending {
 		st.Pending = append(st.Pending, pendingState{p.Action, p.rule.ID})
@@ -72,7 +75,7 @@ func (m *Machine) encode() ([]byte, error) {
 
 // Restore restores saved rules. Output up to now was matched before; of the last line, the unread part is matched
 // again, unless input came within it. Calls have ended.
-func Restore(h Host, editor *echodetect.Region, written []byte) (*Machine, error) {
+func Restore(h Host, editor *echodetect.EditorRegion, written []byte) (*Machine, error) {
 	var st state
 	if err := json.Unmarshal(written, &st); err != nil {
 		return nil, err
@@ -80,19 +83,19 @@ func Restore(h Host, editor *echodetect.Region, written []byte) (*Machine, error
 	m, v := New(h, editor), h.View()
 	m.lastID, m.firings, m.typedAt = st.LastID, st.Firings, max(st.TypedAt, v.TypedAt)
 	set := respond.Set{Rules: make([]respond.Rule, len(st.Rules))}
-	ended := &Call{Failed: make(chan struct{})} // represents all ended calls
+	ended := &LineRules{Failed: make(chan struct{})} // represents the ended lines
 	for i, r := range st.Rules {
 		set.Rules[i] = r.Rule
 		m.rules = append(m.rules, &Rule{Rule: r.Rule, ID: r.ID, Added: r.Added, Failed: r.Failed})
 		if r.Call {
-			m.rules[i].call = ended
+			m.rules[i].line = ended
 		}
 	}
 	e, resume, err := respond.Restore(set, st.Engine)
 	if err != nil {
 		return nil, err
 	}
-	if e.Exited() && v.Running { // another program runs here now
+	if e.Exited() && v.Running { // another program runs now
 		if e, err = respond.New(set); err != nil {
 			return nil, err
 		}
@@ -107,25 +110,25 @@ func Restore(h Host, editor *echodetect.Region, written []byte) (*Machine, error
 			}
 		}
 	}
-	if !v.Live { // nothing runs: they are only to be listed
+	if !v.Live { // no program runs: the rules are only listed
 		e.Exit(v.Now)
 		m.pending = nil
 		return m, nil
 	}
-	m.skip(resume, &v)
-	return m, m.dropCalls(ended)
+	m.skipToEnd(resume, &v)
+	return m, m.dropLineRules(ended)
 }
 
 // maxSkip bounds the output that is read to find the start of its last line.
 const maxSkip = 1 << 20
 
-// skip moves the engine to the end of the output.
-func (m *Machine) skip(from uint64, v *View) {
+// skipToEnd moves the engine to the end of the output.
+func (m *Machine) skipToEnd(from uint64, v *View) {
 	if from+maxSkip < v.Offset {
 		from = v.Offset - maxSkip/16
 	}
 	buf := make([]byte, 64<<10)
-	m.acting = true // the engine's actions wait
+	m.performing = true // the engine's actions wait
 	for from < v.Offset {
 		p, at, err := m.host.Read(from, buf[:min(uint64(len(buf)), v.Offset-from)])
 		if err != nil || at+uint64(len(p)) == from {
@@ -137,15 +140,15 @@ func (m *Machine) skip(from uint64, v *View) {
 	if m.typedAt > 0 && m.typedAt >= m.engine.LineStart() {
 		m.engine.MarkAnswered(v.Now)
 	}
-	m.acting = false
+	m.performing = false
 	m.screenChanged(v.Now)
 }
 
-// dropCalls ends the rules of calls, and runs pending replies.
-func (m *Machine) dropCalls(ended *Call) error {
+// dropLineRules ends the rules of lines, and runs pending replies.
+func (m *Machine) dropLineRules(ended *LineRules) error {
 	var own []*Rule
 	for _, r := range m.rules {
-		if r.call != ended {
+		if r.line != ended {
 			own = append(own, r)
 		}
 	}
@@ -153,7 +156,7 @@ func (m *Machine) dropCalls(ended *Call) error {
 		return err
 	}
 	if !m.finished {
-		m.reply()
+		m.runPending()
 	}
 	return nil
 }

@@ -13,13 +13,13 @@ import (
 // waits for quiet.
 type activity struct {
 	filter  inputdetect.ActivityFilter
-	rows    []string // of the screen at the last check; nil if no caller waits for quiet
+	rows    []string // of the screen at the last check; nil if no caller waits for silence
 	version uint64
 	top     uint64    // id of the first row
-	last    time.Time // when meaningful output last came
+	last    time.Time // time of the last meaningful output
 }
 
-// CheckActivity examines the changes of the screen since the last call, if a caller waits for quiet.
+// CheckActivity examines the changes of the screen since the last call, if a caller waits for silence.
 func (s *Set) CheckActivity() {
 	if len(s.waiters) == 0 {
 		s.activity.rows = nil
@@ -29,13 +29,14 @@ func (s *Set) CheckActivity() {
 	s.watchActivity(&v)
 }
 
+// watchActivity compares the screen with its last copy.
 func (s *Set) watchActivity(v *View) {
 	a := &s.activity
-	if !s.awaits(CondQuiet) {
+	if !s.hasOpen(CondQuiet) {
 		a.rows = nil
 		return
 	}
-	if a.rows == nil { // from now on
+	if a.rows == nil { // first call: later changes count
 		*a = activity{last: v.LastOutput, top: v.Top}
 		a.readRows(s.host, 0, func(int, string) {})
 		return
@@ -63,12 +64,12 @@ func (a *activity) readRows(h Host, since uint64, each func(row int, text string
 	}
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		text := strings.TrimRight(echodetect.RowWithout(&f, l, 0, nil), " ")
+		text := strings.TrimRight(echodetect.StripRow(&f, l, 0, nil), " ")
 		each(l.Row, text)
 		a.rows[l.Row] = text
 	}
 	a.version = f.Version
 }
 
-// Forget frees the copy of the screen.
-func (s *Set) Forget() { s.activity = activity{} }
+// ForgetScreen frees the copy of the screen.
+func (s *Set) ForgetScreen() { s.activity = activity{} }

@@ -21,18 +21,18 @@ type Kind string
 const (
 	CondText       Kind = "text"       // Text appears in new output or on a changed row
 	CondRegexp     Kind = "regexp"     // Regexp matches a line of either
-	CondGone       Kind = "gone"       // Text, or what Regexp matches, is on no row of the screen
+	CondAbsent     Kind = "gone"       // Text, or what Regexp matches, is on no row of the screen
 	CondPrompt     Kind = "prompt"     // the shell waits for a line, at a prompt newer than the anchor
 	CondCommand    Kind = "command"    // a command of the shell ended after the anchor
 	CondExit       Kind = "exit"       // the process ends
 	CondQuiet      Kind = "quiet"      // nothing new is printed for Quiet; what only moves is not new
 	CondInput      Kind = "input"      // the program waits for input, of the kind Text if that is not empty
-	CondFullscreen Kind = "fullscreen" // a full-screen program is up, or with Off is not
+	CondFullscreen Kind = "fullscreen" // a full-screen program is shown, or with Off is not
 	CondTitle      Kind = "title"      // the title contains Text
 	CondBell       Kind = "bell"       // the bell rang after the anchor
 	CondProgress   Kind = "progress"   // the program reports at least Percent
 	CondCursor     Kind = "cursor"     // the cursor is at Row, Col
-	CondAgent      Kind = "agent"      // the agent in it is in the state Text, or waits for its user
+	CondAgent      Kind = "agent"      // the session's agent is in the state Text, or waits for its user
 	CondPort       Kind = "port"       // a process of the session accepts connections at the TCP port Port, or at any
 )
 
@@ -48,8 +48,8 @@ type Cond struct {
 	Port     int // 0: any
 }
 
-// textual reports whether a condition matches lines of output.
-func (c *Cond) textual() bool { return c.Kind == CondText || c.Kind == CondRegexp }
+// matchesOutput reports whether a condition matches lines of output.
+func (c *Cond) matchesOutput() bool { return c.Kind == CondText || c.Kind == CondRegexp }
 
 // matchText matches the condition's text in a line.
 func (c *Cond) matchText(line string) (string, bool) {
@@ -64,42 +64,42 @@ func (c *Cond) matchText(line string) (string, bool) {
 	return "", false
 }
 
-// holds fires the conditions of a wait that hold now.
-func (s *Set) holds(w *Waiter, v *View) {
+// fireMatching fires the conditions of a wait that match now.
+func (s *Set) fireMatching(w *Waiter, v *View) {
 	settled := w.isSettled(v)
 	for i := range w.Conds {
-		if !w.open[i] || !settled && w.Conds[i].Kind == CondGone {
+		if !w.open[i] || !settled && w.Conds[i].Kind == CondAbsent {
 			continue
 		}
-		if match, ok := s.holdsNow(w, &w.Conds[i], v); ok {
+		if match, ok := s.evaluate(w, &w.Conds[i], v); ok {
 			w.fire(i, match)
 		}
 	}
-	if w.text == nil || !settled {
+	if w.lines == nil || !settled {
 		return
 	}
-	w.text.current(func(line string) { w.match(w.redactLine(w.echo.Strip(line, false), false)) })
-	if v.Version != w.seen {
+	w.lines.current(func(line string) { w.match(w.redactLine(w.echo.Strip(line, false), false)) })
+	if v.Version != w.matchedVersion {
 		s.matchRows(w, v)
-		w.seen = v.Version
+		w.matchedVersion = v.Version
 	}
 }
 
-// holdsNow evaluates the conditions that do not depend on output.
-func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
+// evaluate evaluates a condition that does not depend on output.
+func (s *Set) evaluate(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	switch c.Kind {
 	case CondExit:
 		return "", v.Exited
 	case CondQuiet:
-		return "", s.quietFor(w, v) >= c.Quiet || v.NoMore
+		return "", s.quietFor(w, v) >= c.Quiet || v.Drained
 	case CondInput:
-		kind := v.Needs
-		if kind == "" && !v.Followed && v.Phase == shell.PhasePrompt { // by evidence
+		kind := v.InputKind
+		if kind == "" && !v.Followed && v.Phase == shell.PhasePrompt { // detected without marks
 			kind = string(inputdetect.Prompt)
 		}
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)
-	case CondPrompt: // of a shell that is not followed by evidence, as is that of another program
-		return "", v.Repl && !v.Followed || v.Phase == shell.PhasePrompt && (!v.Followed || v.PromptAt >= w.from.Off)
+	case CondPrompt: // without integration the prompt of any program counts
+		return "", v.IsRepl && !v.Followed || v.Phase == shell.PhasePrompt && (!v.Followed || v.PromptAt >= w.from.Off)
 	case CondCommand:
 		return v.Command, v.HasCommand && v.CommandEnd >= w.from.Off
 	case CondFullscreen:
@@ -113,17 +113,17 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	case CondBell:
 		return "", v.Bells > 0 && v.BellAt > w.from.Off
 	case CondProgress:
-		if p := v.Read; p.Known && p.At >= w.from.Off && p.Percent >= c.Percent {
+		if p := v.ParsedProgress; p.Known && p.At >= w.from.Off && p.Percent >= c.Percent {
 			return fmt.Sprint(p.Percent), true
 		}
 		return fmt.Sprint(v.Percent), v.Reported && v.Percent >= c.Percent
 	case CondCursor:
 		f := s.cursor(v)
 		return fmt.Sprintf("%d,%d", f.Row, f.Col), (c.Row < 0 || c.Row == f.Row) && (c.Col < 0 || c.Col == f.Col)
-	case CondGone:
+	case CondAbsent:
 		return "", !s.onScreen(w, c)
 	case CondAgent:
-		return v.Agent.holds(c.Text, v.TypedAt)
+		return v.Agent.matches(c.Text, v.TypedAt)
 	case CondPort:
 		for _, port := range v.Ports {
 			if c.Port == 0 || c.Port == port {
@@ -134,10 +134,10 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	return "", false
 }
 
-// holds reports whether an agent is in a state, as found after the newest input. "done" also counts as "idle". An empty
-// want matches any state in which the agent waits for its user.
-func (a *Agent) holds(want string, typed time.Time) (match string, ok bool) {
-	if !a.Sure || a.At.Before(typed) {
+// matches reports whether an agent is in a state, as observed after the newest input. "done" also counts as "idle". An
+// empty want matches any state in which the agent waits for its user.
+func (a *Agent) matches(want string, typed time.Time) (match string, ok bool) {
+	if !a.Confident || a.At.Before(typed) {
 		return "", false
 	}
 	switch want {
@@ -149,6 +149,7 @@ func (a *Agent) holds(want string, typed time.Time) (match string, ok bool) {
 	return a.State, a.State == want
 }
 
+// cursor returns the cursor of the screen.
 func (s *Set) cursor(v *View) vterm.Cursor {
 	var f vterm.Frame
 	s.host.Frame(&f, vterm.Query{Since: v.Version}) // no rows
@@ -157,9 +158,9 @@ func (s *Set) cursor(v *View) vterm.Cursor {
 
 // onScreen matches a condition's text on the whole screen.
 func (s *Set) onScreen(w *Waiter, c *Cond) bool {
-	f := s.frame(w, 0)
+	f := s.redactedFrame(w, 0)
 	for i := range f.Lines {
-		if _, ok := c.matchText(echodetect.RowWithout(&f, &f.Lines[i], 0, nil)); ok {
+		if _, ok := c.matchText(echodetect.StripRow(&f, &f.Lines[i], 0, nil)); ok {
 			return true
 		}
 	}
@@ -172,8 +173,8 @@ func (s *Set) quietFor(w *Waiter, v *View) time.Duration {
 	if s.activity.rows != nil {
 		last = s.activity.last
 	}
-	if w.Since == nil && v.Typed.Off == v.Offset && last.Before(w.started) {
-		last = w.started // typed, not answered yet
+	if w.Since == nil && v.LastInput.Off == v.Offset && last.Before(w.started) {
+		last = w.started // input without output so far
 	}
 	if last.IsZero() {
 		last = w.started
@@ -181,9 +182,9 @@ func (s *Set) quietFor(w *Waiter, v *View) time.Duration {
 	return v.Now.Sub(last)
 }
 
-// Next returns how long it takes until a wait may match without new output, and whether one can.
-func (s *Set) Next() (after time.Duration, ok bool) {
-	if !s.awaits(CondQuiet, CondText, CondRegexp, CondGone) {
+// NextDue returns the time after which a wait may match without new output. ok is false if none can.
+func (s *Set) NextDue() (after time.Duration, ok bool) {
+	if !s.hasOpen(CondQuiet, CondText, CondRegexp, CondAbsent) {
 		return 0, false
 	}
 	v := s.host.View()
@@ -198,15 +199,15 @@ func (s *Set) Next() (after time.Duration, ok bool) {
 				due(c.Quiet - s.quietFor(w, &v))
 			}
 		}
-		if w.Redactor != nil && v.Offset != w.checked && !v.NoMore {
-			due(w.settlesIn(&v))
+		if w.Redactor != nil && v.Offset != w.matchedTo && !v.Drained {
+			due(w.untilSettled(&v))
 		}
 	}
 	return after, ok
 }
 
-// awaits reports whether a condition of one of the kinds is open.
-func (s *Set) awaits(kinds ...Kind) bool {
+// hasOpen reports whether a condition of one of the kinds is open.
+func (s *Set) hasOpen(kinds ...Kind) bool {
 	for w := range s.waiters {
 		for i := range w.Conds {
 			if w.open[i] && slices.Contains(kinds, w.Conds[i].Kind) {
@@ -221,7 +222,7 @@ func (s *Set) awaits(kinds ...Kind) bool {
 // detected like any other.
 func (s *Set) AwaitsInput(followed bool) bool {
 	if followed {
-		return s.awaits(CondInput)
+		return s.hasOpen(CondInput)
 	}
-	return s.awaits(CondInput, CondPrompt)
+	return s.hasOpen(CondInput, CondPrompt)
 }

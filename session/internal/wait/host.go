@@ -27,41 +27,41 @@ type Anchor struct{ Off, Version uint64 }
 
 // View is the state of the session.
 type View struct {
-	Now     time.Time
-	Offset  uint64 // of the output handled so far
-	Version uint64 // of the screen
-	Top     uint64 // id of the screen's first row
-	Typed   Anchor // where output and screen stood when something was last typed
+	Now       time.Time
+	Offset    uint64 // of the output handled so far
+	Version   uint64 // of the screen
+	Top       uint64 // id of the screen's first row
+	LastInput Anchor // output and screen when input was last typed
 
 	Exited     bool // the process has ended
-	NoMore     bool // and no process that it left can print
+	Drained    bool // and no leftover process can print
 	LastOutput time.Time
-	Needs      string // kind of input that the program waits for, or ""
-	Repl       bool   // it is the prompt of a program that takes commands
+	InputKind  string // kind of input that the program waits for, or ""
+	IsRepl     bool   // it is the prompt of an interpreter
 	Phase      shell.Phase
 	// Followed reports that the shell has integration; PromptAt and the command are known then.
-	Followed   bool
-	PromptAt   uint64
-	Command    string // that ended last
-	CommandEnd uint64
-	HasCommand bool // one has ended, and none runs
-	Alt        bool
-	Title      string
-	Bells      int
-	BellAt     uint64 // offset after the newest one
-	Reported   bool   // the program reports its progress
-	Percent    int
-	Read       Progress
-	Agent      Agent
-	TypedAt    time.Time // when a line was last typed to its end
-	Ports      []int     // TCP ports at which its processes accept connections; read only
+	Followed       bool
+	PromptAt       uint64
+	Command        string // the command that ended last
+	CommandEnd     uint64
+	HasCommand     bool // a command has ended, and none runs
+	Alt            bool // a full-screen program is shown
+	Title          string
+	Bells          int
+	BellAt         uint64 // offset after the newest one
+	Reported       bool   // the program reports its progress
+	Percent        int
+	ParsedProgress Progress // from the output
+	Agent          Agent
+	TypedAt        time.Time // when a line was last typed to its end
+	Ports          []int     // TCP ports at which its processes accept connections; read only
 }
 
 // Agent is the state of the coding agent in the session, as its observers found it.
-type Agent struct {
-	State string // "" if unknown
-	Sure  bool   // it is no state of before what was typed last
-	At    time.Time
+type Agent struct { // working, idle, … (package agentstate); "" if unknown
+	State     string    // "" if unknown
+	Confident bool      // the state was observed after the last input
+	At        time.Time // time of the observation
 }
 
 // Progress is a program's progress as found in its output ([16/40], 40%). Progress that it reports itself (OSC 9;4) is

@@ -6,10 +6,11 @@ import (
 
 // lines splits output into lines of text for matching.
 type lines struct {
-	plain plaintext.Writer
-	rest  []byte // scratch
+	plain   plaintext.Writer
+	scratch []byte // scratch buffer
 }
 
+// newLines returns a splitter at the start of a line.
 func newLines() *lines { return &lines{} }
 
 // write calls line for each line that p completes.
@@ -19,7 +20,7 @@ func (l *lines) write(p []byte, line func(string)) {
 
 // current calls line for the unfinished line, if any: a prompt has no newline.
 func (l *lines) current(line func(string)) {
-	if l.rest, _, _ = l.plain.AppendUnfinished(l.rest[:0]); len(l.rest) > 0 {
-		line(string(l.rest))
+	if l.scratch, _, _ = l.plain.AppendUnfinished(l.scratch[:0]); len(l.scratch) > 0 {
+		line(string(l.scratch))
 	}
 }

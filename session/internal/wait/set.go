@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// For describes a wait. Waits are level-triggered: a match between Since and the call counts.
-type For struct {
+// Spec describes a wait. Waits are level-triggered: a match between Since and the call counts.
+type Spec struct {
 	Conds []Cond
 	All   bool // all of them instead of any
 	// Since is the output offset after which text counts, but not its end. If nil, text counts since the last input, or
@@ -43,29 +43,29 @@ type Result struct {
 
 // Waiter is a wait in progress.
 type Waiter struct {
-	For
-	from      Anchor
-	fired     []Fired
-	open      []bool // conditions that have not fired
-	remaining int
-	started   time.Time
-	text      *lines // nil when no condition looks at text
-	pos       uint64 // offset text has been fed up to
-	expected  uint64 // offset + 1 at which text was last expected
-	echo      echodetect.Stripper
-	mute      bool      // pos lies in what is a line editor's
-	seen      uint64    // screen version the rows were last matched at
-	checked   uint64    // end of the output when the screen was last matched
-	unsettled time.Time // when output after checked was first seen; zero if none was
+	Spec
+	from           Anchor // where the wait starts to match
+	fired          []Fired
+	open           []bool // conditions that have not fired
+	remaining      int
+	started        time.Time
+	lines          *lines // nil if no condition matches output
+	fedTo          uint64 // output offset up to which lines was fed
+	expected       uint64 // offset + 1 of the last text in echo; 0: none
+	echo           echodetect.Stripper
+	inEditor       bool      // fedTo is within output of a line editor
+	matchedVersion uint64    // screen version at which rows were last matched
+	matchedTo      uint64    // output offset at which the screen was last matched
+	unsettled      time.Time // when output after matchedTo was first seen; zero: none was
 }
 
 // New returns a wait that starts at a time.
-func New(f For, now time.Time) *Waiter {
-	w := &Waiter{For: f, remaining: len(f.Conds), started: now, open: make([]bool, len(f.Conds))}
+func New(f Spec, now time.Time) *Waiter {
+	w := &Waiter{Spec: f, remaining: len(f.Conds), started: now, open: make([]bool, len(f.Conds))}
 	for i, c := range f.Conds {
 		w.open[i] = true
-		if c.textual() && w.text == nil {
-			w.text = newLines()
+		if c.matchesOutput() && w.lines == nil {
+			w.lines = newLines()
 		}
 	}
 	return w
@@ -74,14 +74,14 @@ func New(f For, now time.Time) *Waiter {
 // Set is the set of a session's waits.
 type Set struct {
 	host     Host
-	editor   *echodetect.Region // the owner's, as is typed; only read here
-	typed    *echodetect.Texts
+	editor   *echodetect.EditorRegion // the owner's, like typed; only read here
+	typed    *echodetect.TypedTexts
 	waiters  map[*Waiter]struct{}
 	activity activity
 }
 
 // NewSet returns a set without waits. editor is the output of the shell's line editor, typed the recent input.
-func NewSet(h Host, editor *echodetect.Region, typed *echodetect.Texts) *Set {
+func NewSet(h Host, editor *echodetect.EditorRegion, typed *echodetect.TypedTexts) *Set {
 	return &Set{host: h, editor: editor, typed: typed, waiters: map[*Waiter]struct{}{}}
 }
 
@@ -91,13 +91,13 @@ func (s *Set) Len() int { return len(s.waiters) }
 // Add starts a wait with the output since its anchor. Call Check after it.
 func (s *Set) Add(w *Waiter) error {
 	v := s.host.View()
-	w.from = v.Typed
+	w.from = v.LastInput
 	if w.Since != nil {
 		w.from = Anchor{*w.Since, v.Version}
 	}
-	w.seen = w.from.Version
+	w.matchedVersion = w.from.Version
 	s.waiters[w] = struct{}{}
-	if w.text != nil {
+	if w.lines != nil {
 		if err := s.catchUp(w, v.Offset); err != nil {
 			delete(s.waiters, w)
 			return err
@@ -125,7 +125,7 @@ func (s *Set) catchUp(w *Waiter, end uint64) error {
 		if len(p) == 0 || at >= end {
 			return nil
 		}
-		p = p[:min(uint64(len(p)), end-at)] // after lost output a read may pass the end: Output matches what follows
+		p = p[:min(uint64(len(p)), end-at)] // after lost output a read may pass the end, and Output matches the rest
 		s.feed(w, p, at)
 		from = at + uint64(len(p))
 	}
@@ -135,7 +135,7 @@ func (s *Set) catchUp(w *Waiter, end uint64) error {
 // Output matches new output, the bytes at an offset.
 func (s *Set) Output(p []byte, at uint64) {
 	for w := range s.waiters {
-		if w.text != nil {
+		if w.lines != nil {
 			s.feed(w, p, at)
 		}
 	}
@@ -144,9 +144,9 @@ func (s *Set) Output(p []byte, at uint64) {
 // feed matches output line by line. It skips output of the line editor, and expects input where it will be echoed.
 func (s *Set) feed(w *Waiter, p []byte, at uint64) {
 	for len(p) > 0 {
-		editors, until := s.editor.Editors(at)
+		editors, until := s.editor.EditorOutputAt(at)
 		if !editors {
-			until = min(until, s.expect(w, at))
+			until = min(until, s.expectEcho(w, at))
 		}
 		n := len(p)
 		if until-at < uint64(n) {
@@ -154,9 +154,9 @@ func (s *Set) feed(w *Waiter, p []byte, at uint64) {
 		}
 		switch {
 		case editors:
-			w.mute = true
-		case w.mute: // the editor's line has ended
-			w.mute = false
+			w.inEditor = true
+		case w.inEditor: // the line editor's output has ended
+			w.inEditor = false
 			w.write([]byte("\r\n"))
 			fallthrough
 		default:
@@ -164,15 +164,16 @@ func (s *Set) feed(w *Waiter, p []byte, at uint64) {
 		}
 		p, at = p[n:], at+uint64(n)
 	}
-	w.pos = at
+	w.fedTo = at
 }
 
+// write matches the lines that p completes.
 func (w *Waiter) write(p []byte) {
-	w.text.write(p, func(line string) { w.match(w.redactLine(w.echo.Strip(line, true), true)) })
+	w.lines.write(p, func(line string) { w.match(w.redactLine(w.echo.Strip(line, true), true)) })
 }
 
-// expect starts to expect the echo of input that was typed at an output offset, and returns the next such offset.
-func (s *Set) expect(w *Waiter, at uint64) (next uint64) {
+// expectEcho starts to expect the echo of input that was typed at an output offset, and returns the next such offset.
+func (s *Set) expectEcho(w *Waiter, at uint64) (next uint64) {
 	for i := range *s.typed {
 		switch t := &(*s.typed)[i]; {
 		case t.At > at:
@@ -180,7 +181,7 @@ func (s *Set) expect(w *Waiter, at uint64) (next uint64) {
 		case t.At == at && (w.expected != at+1):
 			w.expected = at + 1
 			unfinished := ""
-			w.text.current(func(line string) { unfinished = line })
+			w.lines.current(func(line string) { unfinished = line })
 			w.echo.Expect(t, unfinished)
 		}
 	}
@@ -193,21 +194,21 @@ const maxUnsettled = 10 * redact.Settle
 // isSettled reports whether the screen and the unfinished line can be matched now. While they change, they may contain
 // an incomplete secret, which is not masked.
 func (w *Waiter) isSettled(v *View) bool {
-	if w.Redactor == nil || v.Offset == w.checked {
+	if w.Redactor == nil || v.Offset == w.matchedTo {
 		return true
 	}
 	if w.unsettled.IsZero() {
 		w.unsettled = v.Now
 	}
-	if !v.NoMore && w.settlesIn(v) > 0 {
+	if !v.Drained && w.untilSettled(v) > 0 {
 		return false
 	}
-	w.checked, w.unsettled = v.Offset, time.Time{}
+	w.matchedTo, w.unsettled = v.Offset, time.Time{}
 	return true
 }
 
-// settlesIn returns how long it takes until the screen and the unfinished line can be matched.
-func (w *Waiter) settlesIn(v *View) time.Duration {
+// untilSettled returns how long it takes until the screen and the unfinished line can be matched.
+func (w *Waiter) untilSettled(v *View) time.Duration {
 	return min(redact.Settle-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.unsettled))
 }
 
@@ -219,22 +220,23 @@ func (w *Waiter) redactLine(line string, whole bool) string {
 	return w.Redactor.Line(line, whole)
 }
 
-// frame returns the rows that changed after a version, as the caller may see them.
-func (s *Set) frame(w *Waiter, since uint64) (f vterm.Frame) {
+// redactedFrame returns the rows that changed after a version, as the caller may see them.
+func (s *Set) redactedFrame(w *Waiter, since uint64) (f vterm.Frame) {
 	if w.Redactor == nil {
 		s.host.Frame(&f, vterm.Query{Since: since})
 		return f
 	}
 	above := s.host.Above()
-	s.host.Frame(&f, vterm.Query{}) // a secret may continue in a row that did not change
+	s.host.Frame(&f, vterm.Query{}) // a secret may continue in an unchanged row
 	w.Redactor.Frame(&f, above)
 	f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= since })
 	return f
 }
 
+// match matches a line of output.
 func (w *Waiter) match(line string) {
 	for i, c := range w.Conds {
-		if !w.open[i] || !c.textual() {
+		if !w.open[i] || !c.matchesOutput() {
 			continue
 		}
 		if m, ok := c.matchText(line); ok {
@@ -243,6 +245,7 @@ func (w *Waiter) match(line string) {
 	}
 }
 
+// fire records that a condition matched.
 func (w *Waiter) fire(i int, match string) {
 	if w.open[i] {
 		w.open[i] = false
@@ -258,8 +261,8 @@ func (s *Set) Check() {
 	}
 	v := s.host.View()
 	for w := range s.waiters {
-		s.holds(w, &v)
-		if v.NoMore || w.isSatisfied() {
+		s.fireMatching(w, &v)
+		if v.Drained || w.isSatisfied() {
 			r := w.result(&v)
 			r.Ended = !w.isSatisfied()
 			s.end(w, r)
@@ -267,38 +270,41 @@ func (s *Set) Check() {
 	}
 }
 
+// isSatisfied reports whether enough conditions have matched.
 func (w *Waiter) isSatisfied() bool { return w.remaining == 0 || !w.All && len(w.fired) > 0 }
 
 // matchRows matches the rows of the screen that changed since the wait's last check: text that was drawn in pieces is
 // complete only there.
 func (s *Set) matchRows(w *Waiter, v *View) {
-	f := s.frame(w, w.seen)
+	f := s.redactedFrame(w, w.matchedVersion)
 	typed := s.typed.Since(w.from.Off)
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		id := v.Top + uint64(l.Row)
 		switch {
 		case v.Alt:
-			w.match(echodetect.RowWithout(&f, l, id, nil))
+			w.match(echodetect.StripRow(&f, l, id, nil))
 		case !s.editor.HasRow(id):
-			w.match(echodetect.RowWithout(&f, l, id, typed))
+			w.match(echodetect.StripRow(&f, l, id, typed))
 		}
 	}
 }
 
+// result returns the result of a wait now.
 func (w *Waiter) result(v *View) Result {
 	return Result{Fired: w.fired, Version: v.Version, Cursor: v.Offset}
 }
 
+// end removes a wait and reports its result.
 func (s *Set) end(w *Waiter, r Result) {
 	delete(s.waiters, w)
 	s.host.WaitEnded(w, r)
 }
 
-// End ends all waits, as nothing more will come.
+// End ends all waits, as no output or change will follow.
 func (s *Set) End() {
 	s.Check()
-	if len(s.waiters) == 0 { // the host may have no screen then
+	if len(s.waiters) == 0 { // the host may have no screen in that case
 		return
 	}
 	v := s.host.View()
@@ -314,7 +320,7 @@ func (s *Set) GiveUp(all bool) {
 	s.activity = activity{}
 	v := s.host.View()
 	for w := range s.waiters {
-		if w.text != nil || all {
+		if w.lines != nil || all {
 			s.end(w, w.result(&v))
 		}
 	}

@@ -11,21 +11,22 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// host is a session that is a screen and what was printed on it.
+// host is a session with an emulated screen and the output printed on it.
 type host struct {
-	view   View
-	screen *vterm.Terminal
-	output string
-	lost   int    // bytes at its start that are lost
-	ahead  string // printed, but not shown yet
-	editor echodetect.Region
-	typed  echodetect.Texts
-	over   map[*Waiter]Result
-	set    *Set
+	view      View
+	screen    *vterm.Terminal
+	output    string
+	lostBytes int    // bytes at the start of output that are lost
+	ahead     string // printed, but not on the screen yet
+	editor    echodetect.EditorRegion
+	typed     echodetect.TypedTexts
+	results   map[*Waiter]Result // of ended waits
+	set       *Set
 }
 
+// newHost returns a host with a screen of 40×5 cells.
 func newHost() *host {
-	h := &host{screen: vterm.New(vterm.Options{Cols: 40, Rows: 5}), over: map[*Waiter]Result{}}
+	h := &host{screen: vterm.New(vterm.Options{Cols: 40, Rows: 5}), results: map[*Waiter]Result{}}
 	h.view.Now = time.Unix(100, 0)
 	h.set = NewSet(h, &h.editor, &h.typed)
 	return h
@@ -43,15 +44,15 @@ func (h *host) Frame(f *vterm.Frame, q vterm.Query) { h.screen.Frame(f, q) }
 func (h *host) Above() []vterm.Line { return redact.Above(h.screen) }
 
 func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
-	from = max(from, uint64(h.lost))
+	from = max(from, uint64(h.lostBytes))
 	n := copy(buf, (h.output + h.ahead)[from:])
 	return buf[:n], from, nil
 }
 
-func (h *host) WaitEnded(w *Waiter, r Result) { h.over[w] = r }
+func (h *host) WaitEnded(w *Waiter, r Result) { h.results[w] = r }
 
-// says has the program print.
-func (h *host) says(text string) {
+// print makes the program print a text.
+func (h *host) print(text string) {
 	at := uint64(len(h.output))
 	_, _ = h.screen.Write([]byte(text))
 	h.output += text
@@ -61,17 +62,17 @@ func (h *host) says(text string) {
 	h.set.Check()
 }
 
-// types has a user type what the terminal will echo.
-func (h *host) types(text string) {
+// typeEchoed types a text that the terminal will echo.
+func (h *host) typeEchoed(text string) {
 	v := h.View()
-	h.view.Typed = Anchor{Off: v.Offset, Version: v.Version}
+	h.view.LastInput = Anchor{Off: v.Offset, Version: v.Version}
 	var f vterm.Frame
 	h.screen.Frame(&f, vterm.Query{})
-	h.typed.Add(echodetect.Text{At: v.Offset, Lines: echodetect.Lines([]byte(text)), Row: v.Top + uint64(f.Cursor.Row), Col: f.Cursor.Col})
+	h.typed.Add(echodetect.TypedText{At: v.Offset, Lines: echodetect.EchoLines([]byte(text)), Row: v.Top + uint64(f.Cursor.Row), Col: f.Cursor.Col})
 }
 
-// wait begins a wait.
-func (h *host) wait(t *testing.T, f For) *Waiter {
+// wait starts a wait and checks it once.
+func (h *host) wait(t *testing.T, f Spec) *Waiter {
 	t.Helper()
 	w := New(f, h.view.Now)
 	if err := h.set.Add(w); err != nil {
@@ -81,6 +82,7 @@ func (h *host) wait(t *testing.T, f For) *Waiter {
 	return w
 }
 
+// text returns a condition for a text.
 func text(s string) Cond { return Cond{Kind: CondText, Text: s} }
 
 // FEATURES: R41
@@ -89,93 +91,93 @@ func TestText(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		first string // before the wait
-		f     For
+		f     Spec
 		then  []string
 		match string // empty: the wait is not over
 	}{
-		{"in a line", "", For{Conds: []Cond{text("done")}}, []string{"all do", "ne\r\n"}, "done"},
-		{"in a line that has not ended", "", For{Conds: []Cond{text("Go?")}}, []string{"Go? "}, "Go?"},
-		{"printed before", "done\r\n", For{Conds: []Cond{text("done")}, Since: zero}, nil, "done"},
-		{"by an expression", "", For{Conds: []Cond{{Kind: CondRegexp, Regexp: regexp.MustCompile(`\d+ tests`)}}}, []string{"12 tests\r\n"}, "12 tests"},
-		{"drawn piece by piece", "", For{Conds: []Cond{text("done")}}, []string{"\x1b[2;3Hne", "\x1b[2;1Hdo"}, "done"},
-		{"something else", "", For{Conds: []Cond{text("done")}}, []string{"failed\r\n"}, ""},
-		{"one of two", "", For{Conds: []Cond{text("a"), text("b")}, All: true}, []string{"a\r\n"}, ""},
-		{"two of two", "", For{Conds: []Cond{text("a"), text("b")}, All: true}, []string{"a\r\n", "b\r\n"}, "a"},
+		{"in a line", "", Spec{Conds: []Cond{text("done")}}, []string{"all do", "ne\r\n"}, "done"},
+		{"in a line that has not ended", "", Spec{Conds: []Cond{text("Go?")}}, []string{"Go? "}, "Go?"},
+		{"printed before", "done\r\n", Spec{Conds: []Cond{text("done")}, Since: zero}, nil, "done"},
+		{"by an expression", "", Spec{Conds: []Cond{{Kind: CondRegexp, Regexp: regexp.MustCompile(`\d+ tests`)}}}, []string{"12 tests\r\n"}, "12 tests"},
+		{"drawn piece by piece", "", Spec{Conds: []Cond{text("done")}}, []string{"\x1b[2;3Hne", "\x1b[2;1Hdo"}, "done"},
+		{"something else", "", Spec{Conds: []Cond{text("done")}}, []string{"failed\r\n"}, ""},
+		{"one of two", "", Spec{Conds: []Cond{text("a"), text("b")}, All: true}, []string{"a\r\n"}, ""},
+		{"two of two", "", Spec{Conds: []Cond{text("a"), text("b")}, All: true}, []string{"a\r\n", "b\r\n"}, "a"},
 	} {
 		h := newHost()
 		if c.first != "" {
-			h.says(c.first)
+			h.print(c.first)
 		}
 		w := h.wait(t, c.f)
 		for _, s := range c.then {
-			h.says(s)
+			h.print(s)
 		}
-		r, over := h.over[w]
+		r, over := h.results[w]
 		switch {
 		case over != (c.match != ""):
-			t.Errorf("%s: over %v, %+v", c.name, over, r)
+			t.Errorf("%s: ended %v, %+v", c.name, over, r)
 		case over && (r.Fired[0].Match != c.match || r.Ended || r.Cursor != uint64(len(h.output)) || h.set.Len() != 0):
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
 }
 
-// A wait that starts before lost output matches only output that was shown already: otherwise its cursor would be before its
-// match.
+// TestWait_AfterLostOutput checks that a wait which starts before lost output matches only output that was shown
+// already: otherwise its cursor would be before its match.
 //
 // FEATURES: R41
 func TestWait_AfterLostOutput(t *testing.T) {
 	h := newHost()
-	h.says("one\r\ntwo\r\n")
-	h.lost, h.ahead = 5, "three\r\n"
-	w := h.wait(t, For{Conds: []Cond{text("three")}, Since: new(uint64)})
-	if r, over := h.over[w]; over {
-		t.Errorf("it matches what is not shown yet: %+v", r)
+	h.print("one\r\ntwo\r\n")
+	h.lostBytes, h.ahead = 5, "three\r\n"
+	w := h.wait(t, Spec{Conds: []Cond{text("three")}, Since: new(uint64)})
+	if r, over := h.results[w]; over {
+		t.Errorf("matched output that is not on the screen: %+v", r)
 	}
 	next := h.ahead
 	h.ahead = ""
-	h.says(next)
-	if r, over := h.over[w]; !over || r.Cursor != uint64(len(h.output)) {
-		t.Errorf("over %t, %+v", over, r)
+	h.print(next)
+	if r, over := h.results[w]; !over || r.Cursor != uint64(len(h.output)) {
+		t.Errorf("ended %t, %+v", over, r)
 	}
 }
 
-// What was typed is no answer, on its line or on the screen.
+// TestText_IgnoresEcho checks that typed text does not match, neither in its line nor on the screen.
 //
 // FEATURES: R44
-func TestTypedTextIsNoAnswer(t *testing.T) {
+func TestText_IgnoresEcho(t *testing.T) {
 	h := newHost()
-	h.says("$ ")
-	h.types("make done\r")
-	w := h.wait(t, For{Conds: []Cond{text("done")}})
-	h.says("make do")
-	h.says("ne\r\n")
-	if r, over := h.over[w]; over {
+	h.print("$ ")
+	h.typeEchoed("make done\r")
+	w := h.wait(t, Spec{Conds: []Cond{text("done")}})
+	h.print("make do")
+	h.print("ne\r\n")
+	if r, over := h.results[w]; over {
 		t.Fatalf("the echo: %+v", r)
 	}
-	h.says("it is done\r\n")
-	if _, over := h.over[w]; !over {
-		t.Error("the answer is not seen")
+	h.print("it is done\r\n")
+	if _, over := h.results[w]; !over {
+		t.Error("the output did not match")
 	}
 }
 
-// What a line editor prints is no answer.
+// TestText_IgnoresLineEditor checks that output of a line editor does not match.
 //
 // FEATURES: R44
-func TestALineEditorsOutputIsNoAnswer(t *testing.T) {
+func TestText_IgnoresLineEditor(t *testing.T) {
 	h := newHost()
-	h.says("x")
-	h.editor.Note(shell.MarkPrompt, 1, 0, 0)
-	h.editor.Note(shell.MarkInput, 1, 0, 0)
-	w := h.wait(t, For{Conds: []Cond{text("done")}})
-	h.says("make done\r\n")
-	if _, over := h.over[w]; over {
-		t.Fatal("the editor's line")
+	h.print("x")
+	h.editor.HandleMark(shell.MarkPrompt, 1, 0, 0)
+	h.editor.HandleMark(shell.MarkInput, 1, 0, 0)
+	w := h.wait(t, Spec{Conds: []Cond{text("done")}})
+	h.print("make done\r\n")
+	if _, over := h.results[w]; over {
+		t.Fatal("matched the editor's line")
 	}
-	h.editor.Note(shell.MarkOutput, uint64(len(h.output)), 1, 0)
-	h.says("done\r\n")
-	if _, over := h.over[w]; !over {
-		t.Error("the answer is not seen")
+	h.editor.HandleMark(shell.MarkOutput, uint64(len(h.output)), 1, 0)
+	h.print("done\r\n")
+	if _, over := h.results[w]; !over {
+		t.Error("the output did not match")
 	}
 }
 
@@ -188,82 +190,82 @@ func TestConditions(t *testing.T) {
 		match string
 	}{
 		{"exit", Cond{Kind: CondExit}, func(v *View) { v.Exited = true }, ""},
-		{"input", Cond{Kind: CondInput}, func(v *View) { v.Needs = "password" }, "password"},
-		{"input of a kind", Cond{Kind: CondInput, Text: "password"}, func(v *View) { v.Needs = "password" }, "password"},
+		{"input", Cond{Kind: CondInput}, func(v *View) { v.InputKind = "password" }, "password"},
+		{"input of a kind", Cond{Kind: CondInput, Text: "password"}, func(v *View) { v.InputKind = "password" }, "password"},
 		{"a prompt by evidence", Cond{Kind: CondInput}, func(v *View) { v.Phase = shell.PhasePrompt }, "prompt"},
 		{"prompt", Cond{Kind: CondPrompt}, func(v *View) { v.Phase, v.Followed = shell.PhasePrompt, true }, ""},
-		{"prompt of a REPL", Cond{Kind: CondPrompt}, func(v *View) { v.Needs, v.Repl = "text", true }, ""},
+		{"prompt of a REPL", Cond{Kind: CondPrompt}, func(v *View) { v.InputKind, v.IsRepl = "text", true }, ""},
 		{"command", Cond{Kind: CondCommand}, func(v *View) { v.HasCommand, v.Command = true, "make" }, "make"},
 		{"fullscreen", Cond{Kind: CondFullscreen}, func(v *View) { v.Alt = true }, ""},
 		{"title", Cond{Kind: CondTitle, Text: "vi"}, func(v *View) { v.Title = "vim" }, "vim"},
 		{"bell", Cond{Kind: CondBell}, func(v *View) { v.Bells, v.BellAt = 1, 1 }, ""},
 		{"progress", Cond{Kind: CondProgress, Percent: 50}, func(v *View) { v.Reported, v.Percent = true, 60 }, "60"},
-		{"progress that was read", Cond{Kind: CondProgress, Percent: 50}, func(v *View) { v.Read = Progress{Known: true, Percent: 70} }, "70"},
+		{"progress that was read", Cond{Kind: CondProgress, Percent: 50}, func(v *View) { v.ParsedProgress = Progress{Known: true, Percent: 70} }, "70"},
 		{"quiet", Cond{Kind: CondQuiet, Quiet: time.Second}, func(v *View) { v.Now = v.Now.Add(time.Second) }, ""},
 		{"cursor", Cond{Kind: CondCursor, Row: 0, Col: -1}, func(*View) {}, "0,0"},
-		{"gone", Cond{Kind: CondGone, Text: "x"}, func(*View) {}, ""},
+		{"gone", Cond{Kind: CondAbsent, Text: "x"}, func(*View) {}, ""},
 	} {
 		h := newHost()
-		if c.cond.Kind == CondGone || c.cond.Kind == CondCursor {
-			h.says("x\r\n")
+		if c.cond.Kind == CondAbsent || c.cond.Kind == CondCursor {
+			h.print("x\r\n")
 		}
-		w := h.wait(t, For{Conds: []Cond{c.cond}})
-		if r, over := h.over[w]; over {
-			t.Errorf("%s: true too early: %+v", c.name, r)
+		w := h.wait(t, Spec{Conds: []Cond{c.cond}})
+		if r, over := h.results[w]; over {
+			t.Errorf("%s: matched too early: %+v", c.name, r)
 		}
 		c.comes(&h.view)
-		if c.cond.Kind == CondGone || c.cond.Kind == CondCursor {
-			h.says("\x1b[H\x1b[K")
+		if c.cond.Kind == CondAbsent || c.cond.Kind == CondCursor {
+			h.print("\x1b[H\x1b[K")
 		}
 		h.set.Check()
-		if r, over := h.over[w]; !over || len(r.Fired) != 1 || r.Fired[0].Match != c.match {
-			t.Errorf("%s: over %v, %+v", c.name, over, r)
+		if r, over := h.results[w]; !over || len(r.Fired) != 1 || r.Fired[0].Match != c.match {
+			t.Errorf("%s: ended %v, %+v", c.name, over, r)
 		}
 	}
 }
 
-// Silence is counted without what only moves, and Next says when it may have come.
+// TestQuiet_IgnoresSpinner checks that silence ignores a moving display, and that NextDue returns when it may match.
 //
 // FEATURES: R42
-func TestQuietBesidesMovement(t *testing.T) {
+func TestQuiet_IgnoresSpinner(t *testing.T) {
 	h := newHost()
-	h.says("working\r\n")
-	w := h.wait(t, For{Conds: []Cond{{Kind: CondQuiet, Quiet: 10 * time.Second}}})
-	if after, ok := h.set.Next(); !ok || after != 10*time.Second {
+	h.print("working\r\n")
+	w := h.wait(t, Spec{Conds: []Cond{{Kind: CondQuiet, Quiet: 10 * time.Second}}})
+	if after, ok := h.set.NextDue(); !ok || after != 10*time.Second {
 		t.Errorf("in %v, %v", after, ok)
 	}
 	for i := range 9 {
 		h.view.Now = h.view.Now.Add(time.Second)
-		h.says("\rstep " + string(rune('0'+i)) + "%")
+		h.print("\rstep " + string(rune('0'+i)) + "%")
 	}
-	if _, over := h.over[w]; over {
+	if _, over := h.results[w]; over {
 		t.Error("too early")
 	}
-	if after, ok := h.set.Next(); !ok || after > 2*time.Second {
+	if after, ok := h.set.NextDue(); !ok || after > 2*time.Second {
 		t.Errorf("in %v, %v", after, ok)
 	}
 	h.view.Now = h.view.Now.Add(2 * time.Second)
-	if h.set.Check(); len(h.over) != 1 {
-		t.Error("the display that moves is no output")
+	if h.set.Check(); len(h.results) != 1 {
+		t.Error("a moving display counts as output")
 	}
-	if _, ok := h.set.Next(); ok {
-		t.Error("nobody waits any more")
+	if _, ok := h.set.NextDue(); ok {
+		t.Error("a wait is due after the last one has ended")
 	}
 }
 
 // FEATURES: R128
 func TestPort(t *testing.T) {
 	h := newHost()
-	any, one := h.wait(t, For{Conds: []Cond{{Kind: CondPort}}}), h.wait(t, For{Conds: []Cond{{Kind: CondPort, Port: 3000}}})
+	any, one := h.wait(t, Spec{Conds: []Cond{{Kind: CondPort}}}), h.wait(t, Spec{Conds: []Cond{{Kind: CondPort, Port: 3000}}})
 	h.view.Ports = []int{80, 443}
 	h.set.Check()
-	if r, over := h.over[any]; !over || r.Fired[0].Match != "80" || len(h.over) != 1 {
-		t.Errorf("%+v", h.over)
+	if r, over := h.results[any]; !over || r.Fired[0].Match != "80" || len(h.results) != 1 {
+		t.Errorf("%+v", h.results)
 	}
 	h.view.Ports = []int{3000}
 	h.set.Check()
-	if r, over := h.over[one]; !over || r.Fired[0].Match != "3000" {
-		t.Errorf("%+v", h.over)
+	if r, over := h.results[one]; !over || r.Fired[0].Match != "3000" {
+		t.Errorf("%+v", h.results)
 	}
 }
 
@@ -273,28 +275,28 @@ func TestAwaitsInput(t *testing.T) {
 		followed, notFollowed bool
 	}{{CondInput, true, true}, {CondPrompt, false, true}, {CondExit, false, false}} {
 		h := newHost()
-		h.wait(t, For{Conds: []Cond{{Kind: c.kind}}})
+		h.wait(t, Spec{Conds: []Cond{{Kind: c.kind}}})
 		if f, n := h.set.AwaitsInput(true), h.set.AwaitsInput(false); f != c.followed || n != c.notFollowed {
 			t.Errorf("%s: %v, %v", c.kind, f, n)
 		}
 	}
 }
 
-// An end of everything ends all waits; where output is not looked at any more, an end can be waited for.
+// TestWaits_EndWithSession checks that End ends all waits, and that GiveUp(false) keeps waits for the exit.
 //
 // FAULT: A20
-func TestEnds(t *testing.T) {
+func TestWaits_EndWithSession(t *testing.T) {
 	h := newHost()
-	forText, forEnd := h.wait(t, For{Conds: []Cond{text("x")}}), h.wait(t, For{Conds: []Cond{{Kind: CondExit}}})
+	forText, forEnd := h.wait(t, Spec{Conds: []Cond{text("x")}}), h.wait(t, Spec{Conds: []Cond{{Kind: CondExit}}})
 	h.set.GiveUp(false)
-	if _, over := h.over[forText]; !over || len(h.over) != 1 {
-		t.Errorf("%+v", h.over)
+	if _, over := h.results[forText]; !over || len(h.results) != 1 {
+		t.Errorf("%+v", h.results)
 	}
 	h.set.End()
-	if r, over := h.over[forEnd]; !over || !r.Ended {
-		t.Errorf("%+v", h.over)
+	if r, over := h.results[forEnd]; !over || !r.Ended {
+		t.Errorf("%+v", h.results)
 	}
-	w := New(For{Conds: []Cond{text("x")}}, h.view.Now)
+	w := New(Spec{Conds: []Cond{text("x")}}, h.view.Now)
 	if err := h.set.Add(w); err != nil {
 		t.Fatal(err)
 	}

@@ -26,18 +26,18 @@ const WatchEvery = time.Second
 // readyTime bounds how long a process may take until it serves.
 const readyTime = 10 * time.Second
 
-// NoRoomStatus is the exit status of a daemon that cannot start because its disk is full. An immediate retry fails
+// DiskFullStatus is the exit status of a daemon that cannot start because its disk is full. An immediate retry fails
 // likewise.
-const NoRoomStatus = 75
+const DiskFullStatus = 75
 
-// Keeper starts a keeper process: argv (whose first element is only a name) run by a program, or by this process's executable
-// if program is empty, in a separate session and with nothing of ours but a log to write to. It returns once the keeper serves
-// its socket.
+// Keeper starts a keeper process: argv (whose first element is only a name) run by a program, or by this process's
+// executable if program is empty. It runs in a separate session and inherits only a log to write to. Keeper returns
+// once the process serves its socket.
 func Keeper(program string, argv []string, log string) error {
 	return Process("the keeper", cmp.Or(program, sys.SelfExe()), argv, log)
 }
 
-// Process starts a process in the way of Keeper; what names it in errors.
+// Process starts a process as Keeper does; what names it in errors.
 func Process(what, program string, argv []string, log string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -67,7 +67,7 @@ func Process(what, program string, argv []string, log string) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", what, err)
 	}
-	go func() { _, _ = p.Wait() }() // when we live longer than it
+	go func() { _, _ = p.Wait() }() // reaps it if we live longer
 	if err := ready.SetReadDeadline(time.Now().Add(readyTime)); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func Process(what, program string, argv []string, log string) error {
 func keeperEnviron() []string {
 	var env []string
 	for _, kv := range os.Environ() {
-		if dir, is := strings.CutPrefix(kv, "LONGTERM_DIR="); is && dir != "" { // it runs in another directory than we
+		if dir, is := strings.CutPrefix(kv, "LONGTERM_DIR="); is && dir != "" { // it runs in another directory
 			if abs, err := filepath.Abs(dir); err == nil {
 				kv = "LONGTERM_DIR=" + abs
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestMain is also the keeper that is started: what it answers is told by its first argument.
+// TestMain also runs as the started keeper; the first argument selects its answer.
 func TestMain(m *testing.M) {
 	if i := slices.Index(os.Args, ReadyFlag); i > 0 {
 		ready := os.NewFile(3, "ready")
@@ -61,8 +61,8 @@ func TestKeeper(t *testing.T) {
 	}
 }
 
-// A keeper, which runs in /, has the directory that we mean.
-func TestKeepersDirectoryIsAbsolute(t *testing.T) {
+// TestKeeperEnviron_AbsoluteDirectory checks that a keeper, which runs in /, gets the caller's directory.
+func TestKeeperEnviron_AbsoluteDirectory(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	here, err := os.Getwd()
@@ -72,7 +72,7 @@ func TestKeepersDirectoryIsAbsolute(t *testing.T) {
 	for given, want := range map[string]string{"some/where": filepath.Join(here, "some/where"), "/else/where": "/else/where", "": ""} {
 		t.Setenv("LONGTERM_DIR", given)
 		if env := keeperEnviron(); !slices.Contains(env, "LONGTERM_DIR="+want) {
-			t.Errorf("%q: not %q in %q", given, want, env)
+			t.Errorf("%q: %q missing in %q", given, want, env)
 		}
 	}
 }

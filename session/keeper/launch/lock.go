@@ -12,8 +12,8 @@ import (
 // ErrRunning is returned when another process holds a lock.
 var ErrRunning = errors.New("it is running already")
 
-// Lock makes this process the holder of a lock file, made if it is not there: ErrRunning when
-// another holds it. It is given up by closing the file, and by the process's end.
+// Lock locks a file and creates it if missing. It returns ErrRunning if another process holds the lock. The lock ends
+// when the file is closed, or with the process.
 func Lock(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0o600)
@@ -62,8 +62,7 @@ func RemoveLock(path string) error {
 	return errors.Join(os.Remove(path), f.Close())
 }
 
-// Relock keeps a lock that is held where others find it: when its file was removed another
-// one is made and held instead.
+// Relock returns a lock that other processes can find: if the locked file was removed, it creates and locks another one.
 func Relock(f *os.File, path string) (*os.File, error) {
 	if f != nil && IsFile(f, path) {
 		return f, nil

@@ -12,7 +12,7 @@ import (
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	if IsHeld(path) || Holder(path) != "" {
-		t.Error("held before there is a file")
+		t.Error("held without a file")
 	}
 	if err := RemoveLock(path); err != nil {
 		t.Error(err)
@@ -28,13 +28,13 @@ func TestLock(t *testing.T) {
 		t.Errorf("held %v by %q", IsHeld(path), Holder(path))
 	}
 	if again, err := Lock(path); !errors.Is(err, ErrRunning) || again != nil {
-		t.Errorf("a second one: %v, %v", again, err)
+		t.Errorf("second lock: %v, %v", again, err)
 	}
 	if err := RemoveLock(path); !errors.Is(err, ErrRunning) {
 		t.Errorf("removed while it is held: %v", err)
 	}
 	if same, err := Relock(f, path); err != nil || same != f {
-		t.Errorf("held still: %v, %v", same, err)
+		t.Errorf("lock of the same file: %v, %v", same, err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// A lock whose file was removed cannot be found: another one is made.
+// TestRelockAfterRemoval checks that a lock whose file was removed is replaced by a new one.
 func TestRelockAfterRemoval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	f, err := Lock(path)
@@ -69,7 +69,7 @@ func TestRelockAfterRemoval(t *testing.T) {
 	}
 	defer again.Close()
 	if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("the old one is open: %v", err)
+		t.Errorf("old file still open: %v", err)
 	}
 	other, err := Lock(filepath.Join(t.TempDir(), "other"))
 	if err != nil {
@@ -77,7 +77,7 @@ func TestRelockAfterRemoval(t *testing.T) {
 	}
 	defer other.Close()
 	if kept, err := Relock(other, path); !errors.Is(err, ErrRunning) || kept != other {
-		t.Errorf("taken from who holds it: %v, %v", kept, err)
+		t.Errorf("lock taken from its holder: %v, %v", kept, err)
 	}
 }
 

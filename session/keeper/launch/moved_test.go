@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A directory that was moved gets a while to come back; one that was removed, or that somebody made anew, gets none.
+// TestMovedDirectory checks that a moved directory gets time to return; a removed or recreated one gets none.
 //
 // FEATURES: R93
 func TestMovedDirectory(t *testing.T) {
@@ -37,22 +37,22 @@ func TestMovedDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		var m Moved
-		if m.Waits(dir, nil, now) {
-			t.Errorf("%s: it waits for what it has no lock of", name)
+		if m.ShouldWait(dir, nil, now) {
+			t.Errorf("%s: waits without a lock", name)
 		}
 		for after, want := range []bool{c.waits, c.waits, false} {
-			if got := m.Waits(dir, lock, now.Add(time.Duration(after)*movedBack*2/3)); got != want {
-				t.Errorf("%s: look %d waits %v", name, after, got)
+			if got := m.ShouldWait(dir, lock, now.Add(time.Duration(after)*moveBackTime*2/3)); got != want {
+				t.Errorf("%s: check %d waits %v", name, after, got)
 			}
 		}
 		if !c.waits {
 			continue
 		}
-		if err := os.Rename(dir+".away", dir); err != nil || m.Waits(dir, lock, now) {
-			t.Errorf("it waits for what is back, %v", err)
+		if err := os.Rename(dir+".away", dir); err != nil || m.ShouldWait(dir, lock, now) {
+			t.Errorf("waits after its return, %v", err)
 		}
-		if err := os.Rename(dir, dir+".again"); err != nil || !m.Waits(dir, lock, now.Add(time.Hour)) {
-			t.Errorf("it does not wait the next time, %v", err)
+		if err := os.Rename(dir, dir+".again"); err != nil || !m.ShouldWait(dir, lock, now.Add(time.Hour)) {
+			t.Errorf("does not wait the next time, %v", err)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startUnblocked is os.StartProcess with no signal blocked in the new process, even if the caller's starter blocked
-// some.
+// startUnblocked works like os.StartProcess with no signal blocked in the new process, even if the caller's starter
+// blocked some.
 func startUnblocked(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

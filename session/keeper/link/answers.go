@@ -24,27 +24,27 @@ const (
 	batchSize = 32
 )
 
-// answers holds the sessions' listeners and the state of their executions. Guarded by Link.mu.
-type answers struct {
-	listeners map[run]*sessionListener
-	open      map[execution]struct{}         // executions without an answer
-	received  map[execution]*sessionListener // executions without an answer that the keeper does not know
-	left      map[execution]struct{}         // executions left to the keeper, which will report them or their end
-	ended     bool
-	frames    []byte // answers to send to the keeper
-	batched   int    // number of answers in frames
-	timer     *time.Timer
+// answerState holds the sessions' listeners and the state of their executions. Guarded by Link.mu.
+type answerState struct {
+	listeners    map[sessionRun]*sessionListener
+	open         map[execution]struct{}         // executions without an answer
+	received     map[execution]*sessionListener // executions that the keeper does not know of, without an answer
+	leftToKeeper map[execution]struct{}         // executions left to the keeper, which will report them or their end
+	ended        bool
+	frames       []byte // answers to send to the keeper
+	batched      int    // number of answers in frames
+	timer        *time.Timer
 }
 
-// run is one life of a session: each has a listener.
-type run struct {
+// sessionRun is one run of a session. Each run has its own listener.
+type sessionRun struct {
 	session string
 	number  uint64
 }
 
 // execution identifies an execution.
 type execution struct {
-	run
+	sessionRun
 	number uint64
 }
 
@@ -54,9 +54,9 @@ func (l *Link) noteExecution(m *wire.Execution) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
-	e := execution{run{m.ID, m.Run}, m.Number}
-	if _, left := a.left[e]; left {
-		delete(a.left, e)
+	e := execution{sessionRun{m.ID, m.Run}, m.Number}
+	if _, left := a.leftToKeeper[e]; left {
+		delete(a.leftToKeeper, e)
 		_, open := a.open[e]
 		return open
 	}
@@ -65,7 +65,7 @@ func (l *Link) noteExecution(m *wire.Execution) bool {
 }
 
 // openLocked records an execution without an answer.
-func (a *answers) openLocked(e execution) {
+func (a *answerState) openLocked(e execution) {
 	if a.open == nil {
 		a.open = map[execution]struct{}{}
 	}
@@ -76,38 +76,38 @@ func (a *answers) openLocked(e execution) {
 func (l *Link) wasUnanswered(m *wire.ExecutionGone) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := execution{run{m.ID, m.Run}, m.Number}
+	e := execution{sessionRun{m.ID, m.Run}, m.Number}
 	_, is := l.answers.open[e]
 	delete(l.answers.open, e)
-	delete(l.answers.left, e)
+	delete(l.answers.leftToKeeper, e)
 	return is
 }
 
-// listenAt registers the listener of executions; without files it removes it.
-func (l *Link) listenAt(at run, files []*os.File) {
-	// Not the files themselves: they are polled, and we would be woken by each that asks.
+// setListener registers the listener of a run's executions. Without files it removes the listener.
+func (l *Link) setListener(at sessionRun, files []*os.File) {
+	// Not the files themselves: the runtime polls them, and each execution would wake us.
 	fds, err := wire.Duplicate(files...)
 	closeAll(files)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
 	if h := a.listeners[at]; h != nil {
-		l.dropLocked(h)
+		l.removeListenerLocked(h)
 	}
 	switch {
-	case err != nil: // it goes by way of the keeper
+	case err != nil: // executions arrive through the keeper
 	case a.ended || len(fds) != 1:
 		fds.Close()
 	default:
 		if a.listeners == nil {
-			a.listeners = map[run]*sessionListener{}
+			a.listeners = map[sessionRun]*sessionListener{}
 		}
-		a.listeners[at] = &sessionListener{run: at, fd: fds[0]}
+		a.listeners[at] = &sessionListener{sessionRun: at, fd: fds[0]}
 	}
 }
 
 // closeLocked closes the listeners: without a keeper no process serves them.
-func (a *answers) closeLocked() {
+func (a *answerState) closeLocked() {
 	a.ended = true
 	for _, h := range a.listeners {
 		h.close()
@@ -118,9 +118,9 @@ func (a *answers) closeLocked() {
 	}
 }
 
-// Answer lets an execution happen (0), or fail.
+// Answer lets an execution happen (errno 0), or fail.
 func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
-	at := run{e.ID, e.Run}
+	at := sessionRun{e.ID, e.Run}
 	m := wire.ExecutionAnswer{ID: e.ID, Run: e.Run, Number: e.Number, Allow: errno == 0, Errno: int64(errno)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +138,7 @@ func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
 		h.inbox.Clear(e.Number)
 		return nil
 	case taken:
-		return errors.Join(l.leaveLocked(which), l.conn.Write(&m))
+		return errors.Join(l.leaveToKeeperLocked(which), l.conn.Write(&m))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return l.conn.Write(&m)
 	}
@@ -160,7 +160,7 @@ func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
 func (l *Link) sendAnswers() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.sendAnswersLocked() // a connection that is lost is its reader's to find
+	_ = l.sendAnswersLocked() // the reading goroutine notices a lost connection
 }
 
 // sendAnswersLocked sends the batched answers. The caller holds mu.

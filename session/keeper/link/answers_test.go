@@ -14,11 +14,12 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// A listener is closed when the keeper says that it is over, when another one comes, and with the connection: of a keeper
-// that was killed it would have executions wait for nobody. Where the kernel takes no answer the keeper gets it.
+// TestListeners_Closed checks that a listener is closed when the keeper reports its end, when another one comes, and with
+// the connection: after a keeper's death it would keep executions waiting. If the kernel accepts no answer, the keeper
+// gets it.
 //
 // FEATURES: R107
-func TestListenersAreClosed(t *testing.T) {
+func TestListeners_Closed(t *testing.T) {
 	l, c, f := connect(t, nil)
 	hand := func(run uint64) (ours *os.File) {
 		t.Helper()
@@ -27,7 +28,7 @@ func TestListenersAreClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = ours.Close() })
-		f.say(c, &wire.ExecutionListener{ID: "a", Run: run}, theirs)
+		f.send(c, &wire.ExecutionListener{ID: "a", Run: run}, theirs)
 		if err := theirs.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +55,7 @@ func TestListenersAreClosed(t *testing.T) {
 		t.Errorf("%+v, %v; want %+v", m, err, want)
 	}
 	other := hand(1)
-	f.say(c, &wire.ExecutionListener{ID: "a", Run: 1})
+	f.send(c, &wire.ExecutionListener{ID: "a", Run: 1})
 	closed("that of another run is over", other)
 	raw, err := second.SyscallConn()
 	if err != nil {
@@ -62,12 +63,12 @@ func TestListenersAreClosed(t *testing.T) {
 	}
 	if err := raw.Control(func(fd uintptr) {
 		if _, err := syscall.Read(int(fd), make([]byte, 1)); !errors.Is(err, syscall.EAGAIN) {
-			t.Errorf("it was closed with that of another run: %v", err)
+			t.Errorf("closed with the listener of another run: %v", err)
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	f.say(c, &wire.ExecutionListener{ID: "a"})
+	f.send(c, &wire.ExecutionListener{ID: "a"})
 	closed("it is over", second)
 	third := hand(0)
 	if err := c.Close(); err != nil {
@@ -76,68 +77,70 @@ func TestListenersAreClosed(t *testing.T) {
 	closed("the connection was lost", third)
 }
 
-// What was left to the keeper and is answered before it tells of it is not told to who judges.
+// TestLeftExecution_AnsweredEarly checks that an execution which was left to the keeper and answered before the keeper
+// reports it is not checked again.
 //
 // FEATURES: R107
-func TestLeftAndAnswered(t *testing.T) {
+func TestLeftExecution_AnsweredEarly(t *testing.T) {
 	var told []uint64
-	l, c, f := connect(t, &notedOf{told: &told})
-	e := execution{run{"a", 1}, 7}
+	l, c, f := connect(t, &executionRecorder{notified: &told})
+	e := execution{sessionRun{"a", 1}, 7}
 	l.mu.Lock()
-	l.answers.received = map[execution]*sessionListener{e: {run: e.run}}
+	l.answers.received = map[execution]*sessionListener{e: {sessionRun: e.sessionRun}}
 	l.mu.Unlock()
 	l.leaveToKeeper(e)
-	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionHearing {
+	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionReceiver {
 		t.Fatal(frame.Kind, err)
 	}
 	if err := l.Answer(&wire.Execution{ID: "a", Run: 1, Number: 7}, 0); err != nil {
 		t.Fatal(err)
 	}
-	f.say(c, &wire.Execution{ID: "a", Run: 1, Number: 7})
-	f.say(c, &wire.Execution{ID: "a", Run: 1, Number: 8})
-	f.say(c, &wire.ExecutionGone{ID: "a", Run: 1, Number: 8})
+	f.send(c, &wire.Execution{ID: "a", Run: 1, Number: 7})
+	f.send(c, &wire.Execution{ID: "a", Run: 1, Number: 8})
+	f.send(c, &wire.ExecutionGone{ID: "a", Run: 1, Number: 8})
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 	<-l.Closed()
 	if len(told) != 1 || told[0] != 8 {
-		t.Errorf("told of %d", told)
+		t.Errorf("reported %d", told)
 	}
-	if len(l.answers.left) != 0 {
-		t.Errorf("%v is thought to come", l.answers.left)
+	if len(l.answers.leftToKeeper) != 0 {
+		t.Errorf("still expected: %v", l.answers.leftToKeeper)
 	}
 }
 
-// A process's memory can be a file whose server hangs: while it is read another goroutine reads on.
+// TestHangingMemoryRead_BlocksNothing checks that while a process's memory, which can be a file whose server hangs, is
+// read, another goroutine continues.
 //
 // FEATURES: R107
 func TestHangingMemoryRead_BlocksNothing(t *testing.T) {
-	n := told{said: make(chan string, 1)}
-	f := newFake(t)
+	n := noticeRecorder{notices: make(chan string, 1)}
+	f := newFakeKeeper(t)
 	accepted := make(chan *wire.Conn, 1)
-	go func() { accepted <- f.accept(ours) }()
+	go func() { accepted <- f.accept(keeperHello) }()
 	uc, err := unixsock.Dial(f.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Link{conn: wire.NewConn(uc), notices: n, gone: make(chan struct{}), pending: map[uint64]*call{}} // we are who reads
+	l := &Link{conn: wire.NewConn(uc), notices: n, closedC: make(chan struct{}), pending: map[uint64]*call{}} // the test is the reading goroutine
 	if err := l.greet(wire.RoleDaemon, "test"); err != nil {
 		t.Fatal(err)
 	}
 	c := <-accepted
-	h := &sessionListener{run: run{"a", 1}, fd: -1}
+	h := &sessionListener{sessionRun: sessionRun{"a", 1}, fd: -1}
 	hears := l.checkReceived(h, sys.Notification{ID: 7}, func(sys.Notification) (*wire.Execution, error) {
-		f.say(c, &wire.Output{ID: "b"})
-		if got := receive(t, n.said, "output, while memory is read"); got != "output b" {
-			t.Errorf("told of %s", got)
+		f.send(c, &wire.Output{ID: "b"})
+		if got := receive(t, n.notices, "output, while memory is read"); got != "output b" {
+			t.Errorf("got notice %s", got)
 		}
 		return nil, syscall.EIO
 	})
 	if hears {
-		t.Error("who reads memory hears on, beside another one")
+		t.Error("both goroutines read")
 	}
-	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionHearing {
-		t.Errorf("it is not left to the keeper: %v, %v", frame.Kind, err)
+	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionReceiver {
+		t.Errorf("not left to the keeper: %v, %v", frame.Kind, err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -145,15 +148,15 @@ func TestHangingMemoryRead_BlocksNothing(t *testing.T) {
 	<-l.Closed()
 }
 
-// notedOf notes what it is told of.
-type notedOf struct {
+// executionRecorder records the executions that it is notified of.
+type executionRecorder struct {
 	discardNotices
-	told *[]uint64
+	notified *[]uint64
 }
 
-func (j *notedOf) Execution(m *wire.Execution) func(aside func()) {
-	*j.told = append(*j.told, m.Number)
+func (j *executionRecorder) Execution(m *wire.Execution) func(aside func()) {
+	*j.notified = append(*j.notified, m.Number)
 	return nil
 }
 
-func (*notedOf) ExecutionGone(*wire.ExecutionGone) {}
+func (*executionRecorder) ExecutionGone(*wire.ExecutionGone) {}

@@ -13,20 +13,21 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// fake is a keeper whose answers a test writes by hand.
-type fake struct {
+// fakeKeeper is a keeper whose answers a test sends.
+type fakeKeeper struct {
 	t    *testing.T
 	path string
 	l    *unixsock.Listener
 }
 
-func newFake(t *testing.T) *fake {
+// newFakeKeeper returns a keeper that listens on a socket.
+func newFakeKeeper(t *testing.T) *fakeKeeper {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, path: filepath.Join(dir, "s")}
+	f := &fakeKeeper{t: t, path: filepath.Join(dir, "s")}
 	if f.l, err = unixsock.Listen(f.path); err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +38,8 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// accept takes a connection and its greeting, and greets back with m; nil: not at all.
-func (f *fake) accept(m wire.Message) *wire.Conn {
+// accept accepts a connection and its greeting, and greets back with m, unless m is nil.
+func (f *fakeKeeper) accept(m wire.Message) *wire.Conn {
 	uc, err := f.l.Accept()
 	if err != nil {
 		f.t.Error(err)
@@ -48,27 +49,28 @@ func (f *fake) accept(m wire.Message) *wire.Conn {
 	c := wire.NewConn(uc)
 	frame, _, err := c.Read()
 	if err != nil || frame.Kind != wire.KindHello {
-		f.t.Errorf("greeted with kind %d, %v", frame.Kind, err)
+		f.t.Errorf("greeting of kind %d, %v", frame.Kind, err)
 	}
 	if m != nil {
-		f.say(c, m)
+		f.send(c, m)
 	}
 	return c
 }
 
-func (f *fake) say(c *wire.Conn, m wire.Message, files ...*os.File) {
+// send sends a message with files.
+func (f *fakeKeeper) send(c *wire.Conn, m wire.Message, files ...*os.File) {
 	if err := c.Write(m, files...); err != nil {
-		f.t.Error("the keeper's side: ", err)
+		f.t.Error("fake keeper: ", err)
 	}
 }
 
-// asked is the number of the next request, which must be of a kind.
-func (f *fake) asked(c *wire.Conn, kind wire.Kind) uint64 {
+// nextRequest returns the number of the next request, which must be of a kind.
+func (f *fakeKeeper) nextRequest(c *wire.Conn, kind wire.Kind) uint64 {
 	f.t.Helper()
 	frame, files, err := c.Read()
 	closeAll(files)
 	if err != nil || frame.Kind != kind {
-		f.t.Errorf("asked kind %d, %v; want kind %d", frame.Kind, err, kind)
+		f.t.Errorf("request of kind %d, %v; want kind %d", frame.Kind, err, kind)
 		return 0
 	}
 	m := wire.Status{} // every request has its number in the first field
@@ -78,20 +80,21 @@ func (f *fake) asked(c *wire.Conn, kind wire.Kind) uint64 {
 	return m.Req
 }
 
-// firstField cuts a payload behind its first field, an integer.
+// firstField cuts a payload after its first field, an integer.
 func firstField(payload []byte) []byte {
 	const integer = 2 + 4 + 8
 	return payload[:min(integer, len(payload))]
 }
 
-var ours = &wire.Hello{Version: wire.Version, MinVersion: wire.Version, Build: "fake", PID: 7, Key: "main"}
+// keeperHello is the fake keeper's greeting.
+var keeperHello = &wire.Hello{Version: wire.Version, MinVersion: wire.Version, Build: "fake", PID: 7, Key: "main"}
 
-// connect gives both ends of a connection that is greeted.
-func connect(t *testing.T, n Notices) (*Link, *wire.Conn, *fake) {
+// connect returns both ends of a greeted connection.
+func connect(t *testing.T, n Notices) (*Link, *wire.Conn, *fakeKeeper) {
 	t.Helper()
-	f := newFake(t)
+	f := newFakeKeeper(t)
 	accepted := make(chan *wire.Conn, 1)
-	go func() { accepted <- f.accept(ours) }()
+	go func() { accepted <- f.accept(keeperHello) }()
 	l, err := Dial(f.path, wire.RoleDaemon, "test", n)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +103,7 @@ func connect(t *testing.T, n Notices) (*Link, *wire.Conn, *fake) {
 	return l, <-accepted, f
 }
 
+// ctx returns a context with a time limit.
 func ctx(t *testing.T) context.Context {
 	t.Helper()
 	c, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -107,6 +111,7 @@ func ctx(t *testing.T) context.Context {
 	return c
 }
 
+// receive receives a value, or fails the test after a time limit.
 func receive[T any](t *testing.T, c <-chan T, what string) (v T) {
 	t.Helper()
 	select {

@@ -13,11 +13,10 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// A keeper that takes the connection and says nothing, as one that is stopped does, is given
-// up in time.
+// TestDial_GreetingTimeout checks a keeper that accepts the connection and sends nothing, such as a stopped one.
 //
 // FAULT: D
-func TestGreetingHasADeadline(t *testing.T) {
+func TestDial_GreetingTimeout(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,8 @@ type Notices interface {
 // Executions extends Notices with execution checks. Executions that other Notices receive stay pending.
 type Executions interface {
 	// Execution receives an execution before its end is reported. The returned function checks and answers it and may
-	// take time: another goroutine continues to read then, at once when it calls async. nil: nothing to check here.
+	// take time: another goroutine continues to read then, at once when the check calls async. nil: nothing to check
+	// here.
 	Execution(*wire.Execution) (judge func(aside func()))
 	ExecutionGone(*wire.ExecutionGone) // ExecutionGone reports that an execution no longer waits.
 }
@@ -42,7 +43,7 @@ func (discardNotices) Output(string)       {}
 func (discardNotices) Exited(*wire.Exited) {}
 func (discardNotices) Closed(*wire.Closed) {}
 
-// Errors a keeper answers with.
+// Errors that a keeper's answers report.
 var (
 	ErrNotFound  = errors.New("the keeper has no such session")
 	ErrExists    = errors.New("the keeper has a session with this id already")
@@ -55,8 +56,8 @@ var (
 	ErrUnanswered = fmt.Errorf("%w before it answered", ErrLost)
 )
 
-// codes maps codes of answers to errors.
-var codes = map[string]error{
+// errorOfCode maps codes of answers to errors.
+var errorOfCode = map[string]error{
 	wire.CodeNotFound:  ErrNotFound,
 	wire.CodeExists:    ErrExists,
 	wire.CodeBusy:      ErrBusy,
@@ -69,21 +70,21 @@ type Link struct {
 	conn    *wire.Conn
 	hello   wire.Hello // the keeper's
 	notices Notices
-	gone    chan struct{} // closed when the connection has ended
+	closedC chan struct{} // closed when the connection has ended
 
 	mu      sync.Mutex // guards the fields below and writes to conn
 	req     uint64     // number of the last request
 	pending map[uint64]*call
-	answers answers
-	reading reading
+	answers answerState
+	reading readerState
 }
 
-// call is a request in progress: answers go to ch until the caller closes quit.
+// call is a request in progress. Answers go to a channel until the caller closes abandoned.
 type call struct {
-	link *Link
-	req  uint64
-	ch   chan answer
-	quit chan struct{}
+	link      *Link
+	req       uint64
+	answers   chan answer
+	abandoned chan struct{}
 }
 
 // answer is a message that answers a request, with its files.
@@ -92,7 +93,7 @@ type answer struct {
 	files []*os.File
 }
 
-// greetTime bounds how long a keeper may take to greet: one that is stopped never does.
+// greetTime bounds how long a keeper may take to greet. A stopped one never does.
 var greetTime = 10 * time.Second
 
 // Dial connects to the keeper at a socket. notices may be nil for tools.
@@ -106,7 +107,7 @@ func Dial(path, role, build string, notices Notices) (*Link, error) {
 	}
 	l := &Link{
 		conn: wire.NewConn(uc), notices: notices,
-		gone: make(chan struct{}), pending: map[uint64]*call{},
+		closedC: make(chan struct{}), pending: map[uint64]*call{},
 	}
 	err = uc.SetDeadline(time.Now().Add(greetTime))
 	if err == nil {
@@ -152,9 +153,9 @@ func (l *Link) greet(role, build string) error {
 func (l *Link) Hello() wire.Hello { return l.hello }
 
 // Closed returns a channel that is closed when the connection has ended.
-func (l *Link) Closed() <-chan struct{} { return l.gone }
+func (l *Link) Closed() <-chan struct{} { return l.closedC }
 
-// Close ends the connection; requests under way get ErrLost.
+// Close ends the connection. Requests in progress get ErrLost.
 func (l *Link) Close() error { return l.conn.Close() }
 
 // fail ends the connection after an error.
@@ -163,11 +164,11 @@ func (l *Link) fail() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for req, c := range l.pending {
-		close(c.ch)
+		close(c.answers)
 		delete(l.pending, req)
 	}
 	l.answers.closeLocked()
-	close(l.gone)
+	close(l.closedC)
 }
 
 // receive handles a frame. It returns the execution to check, if any.
@@ -210,9 +211,9 @@ func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 		}
 		return nil
 	case wire.KindExecutionListener:
-		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(run{m.ID, m.Run}, files) })
+		return notice(f, func(m *wire.ExecutionListener) { l.setListener(sessionRun{m.ID, m.Run}, files) })
 	case wire.KindExecutionInbox:
-		return notice(f, func(m *wire.ExecutionInbox) { l.setInbox(run{m.ID, m.Run}, files) })
+		return notice(f, func(m *wire.ExecutionInbox) { l.setInbox(sessionRun{m.ID, m.Run}, files) })
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:
@@ -252,18 +253,19 @@ func reply[M any, P message[M]](l *Link, f wire.Frame, files []*os.File, req fun
 	l.mu.Lock()
 	c, ok := l.pending[req(m)]
 	l.mu.Unlock()
-	if !ok { // the asker gave up
+	if !ok { // the caller abandoned the request
 		closeAll(files)
 		return nil
 	}
 	select {
-	case c.ch <- answer{m, files}:
-	case <-c.quit:
+	case c.answers <- answer{m, files}:
+	case <-c.abandoned:
 		closeAll(files)
 	}
 	return nil
 }
 
+// closeAll closes files.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close()
@@ -281,12 +283,12 @@ func (l *Link) request(ctx context.Context, build func(req uint64) wire.Message,
 
 // wait passes every answer to take until take reports the last one.
 func (c *call) wait(ctx context.Context, take func(answer) (last bool, err error)) error {
-	defer c.giveUp()
+	defer c.abandon()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case a, ok := <-c.ch:
+		case a, ok := <-c.answers:
 			if !ok {
 				return ErrUnanswered
 			}
@@ -297,20 +299,20 @@ func (c *call) wait(ctx context.Context, take func(answer) (last bool, err error
 	}
 }
 
-// giveUp discards later answers.
-func (c *call) giveUp() {
+// abandon discards later answers.
+func (c *call) abandon() {
 	c.link.mu.Lock()
 	delete(c.link.pending, c.req)
 	c.link.mu.Unlock()
-	close(c.quit)
+	close(c.abandoned)
 }
 
-// post sends a request. The caller waits for its answer, or gives it up.
+// post sends a request. The caller waits for its answer, or abandons it.
 func (l *Link) post(build func(req uint64) wire.Message, files []*os.File) (*call, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.req++
-	c := &call{link: l, req: l.req, ch: make(chan answer), quit: make(chan struct{})}
+	c := &call{link: l, req: l.req, answers: make(chan answer), abandoned: make(chan struct{})}
 	l.pending[l.req] = c
 	if err := l.conn.Write(build(l.req), files...); err != nil {
 		delete(l.pending, l.req)
@@ -334,7 +336,7 @@ func doneError(d *wire.Done) error {
 	if d.Error == "" {
 		return nil
 	}
-	if err, ok := codes[d.Code]; ok {
+	if err, ok := errorOfCode[d.Code]; ok {
 		return fmt.Errorf("%w: %s", err, d.Error)
 	}
 	return errors.New(d.Error)

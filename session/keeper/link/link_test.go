@@ -20,29 +20,29 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// What a keeper may say instead of a greeting that fits ends the dialling with the reason.
+// TestDial_InvalidGreetings checks that an invalid answer to the greeting ends the dialing with the reason.
 //
 // FEATURES: R93
-func TestGreetingsThatDoNotFit(t *testing.T) {
+func TestDial_InvalidGreetings(t *testing.T) {
 	for name, c := range map[string]struct {
-		answer func(f *fake, conn *wire.Conn)
+		answer func(f *fakeKeeper, conn *wire.Conn)
 		is     error
 		text   string
 	}{
-		"closes at once":   {func(*fake, *wire.Conn) {}, io.EOF, "greet the keeper"},
-		"half a header":    {raw(1, 0, 0), io.ErrUnexpectedEOF, "greet the keeper"},
-		"half a payload":   {raw(9, 0, 0, 0, 1, 0, 0, 0, 'x'), io.ErrUnexpectedEOF, "cut short"},
-		"4 GiB":            {raw(0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0), wire.ErrTooLarge, ""},
-		"200 descriptors":  {raw(0, 0, 0, 0, 1, 0, 200, 0), wire.ErrTooLarge, ""},
-		"promised files":   {raw(0, 0, 0, 0, 1, 0, 1, 0), wire.ErrMalformed, "none came"},
-		"a stray field":    {raw(3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 9), wire.ErrMalformed, "stray"},
-		"an HTTP server":   {raw([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")...), wire.ErrTooLarge, ""},
-		"another message":  {saying(&wire.Done{}), nil, "answered with kind 7"},
-		"a later protocol": {saying(&wire.Hello{Version: 9, MinVersion: 8, Build: "v9"}), nil, `keeper "v9" speaks protocol 8 to 9, this program 1`},
-		"an older one":     {saying(&wire.Hello{Build: "v0"}), nil, `keeper "v0" speaks protocol 0 to 0`},
+		"closes at once":   {func(*fakeKeeper, *wire.Conn) {}, io.EOF, "greet the keeper"},
+		"half a header":    {sendRaw(1, 0, 0), io.ErrUnexpectedEOF, "greet the keeper"},
+		"half a payload":   {sendRaw(9, 0, 0, 0, 1, 0, 0, 0, 'x'), io.ErrUnexpectedEOF, "cut short"},
+		"4 GiB":            {sendRaw(0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0), wire.ErrTooLarge, ""},
+		"200 descriptors":  {sendRaw(0, 0, 0, 0, 1, 0, 200, 0), wire.ErrTooLarge, ""},
+		"promised files":   {sendRaw(0, 0, 0, 0, 1, 0, 1, 0), wire.ErrMalformed, "none came"},
+		"a stray field":    {sendRaw(3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 9), wire.ErrMalformed, "stray"},
+		"an HTTP server":   {sendRaw([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")...), wire.ErrTooLarge, ""},
+		"another message":  {sendMessage(&wire.Done{}), nil, "answered with kind 7"},
+		"a later protocol": {sendMessage(&wire.Hello{Version: 9, MinVersion: 8, Build: "v9"}), nil, `keeper "v9" speaks protocol 8 to 9, this program 1`},
+		"an older one":     {sendMessage(&wire.Hello{Build: "v0"}), nil, `keeper "v0" speaks protocol 0 to 0`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFake(t)
+			f := newFakeKeeper(t)
 			go func() {
 				conn := f.accept(nil)
 				c.answer(f, conn)
@@ -63,17 +63,19 @@ func TestGreetingsThatDoNotFit(t *testing.T) {
 	}
 }
 
-func raw(b ...byte) func(*fake, *wire.Conn) {
-	return func(_ *fake, c *wire.Conn) { _, _ = c.File().Write(b) }
+// sendRaw returns a fake keeper's step that sends bytes.
+func sendRaw(b ...byte) func(*fakeKeeper, *wire.Conn) {
+	return func(_ *fakeKeeper, c *wire.Conn) { _, _ = c.File().Write(b) }
 }
 
-func saying(m wire.Message) func(*fake, *wire.Conn) {
-	return func(f *fake, c *wire.Conn) { f.say(c, m) }
+// sendMessage returns a fake keeper's step that sends a message.
+func sendMessage(m wire.Message) func(*fakeKeeper, *wire.Conn) {
+	return func(f *fakeKeeper, c *wire.Conn) { f.send(c, m) }
 }
 
-// A keeper that also speaks this version is understood, and heard out.
-func TestGreetingThatOverlaps(t *testing.T) {
-	f := newFake(t)
+// TestDial_OverlappingVersions checks a keeper that also supports this version.
+func TestDial_OverlappingVersions(t *testing.T) {
+	f := newFakeKeeper(t)
 	go f.accept(&wire.Hello{Version: wire.Version + 3, MinVersion: wire.Version, Build: "later", PID: 5, Key: "k"})
 	l, err := Dial(f.path, wire.RoleTool, "test", nil)
 	if err != nil {
@@ -85,18 +87,18 @@ func TestGreetingThatOverlaps(t *testing.T) {
 	}
 }
 
-func TestDialNothing(t *testing.T) {
+func TestDial_NoKeeper(t *testing.T) {
 	if _, err := Dial(t.TempDir()+"/none", wire.RoleTool, "test", nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no socket: %v", err)
+		t.Errorf("missing socket: %v", err)
 	}
-	f := newFake(t)
+	f := newFakeKeeper(t)
 	_ = f.l.Close()
 	if _, err := Dial(f.path, wire.RoleTool, "test", nil); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("a socket that is not served: %v", err)
+		t.Errorf("unserved socket: %v", err)
 	}
 }
 
-// requests are all that have an answer, with what answers them.
+// requests lists all requests with an answer, and their answers.
 var requests = []struct {
 	name   string
 	kind   wire.Kind
@@ -145,30 +147,31 @@ var requests = []struct {
 	},
 }
 
-// Each request is sent as its own kind, ends with its answer, and takes no other message for it.
-func TestRequestsAndTheirAnswers(t *testing.T) {
+// TestRequests_MatchAnswers checks that each request is sent as its own kind, ends with its answer, and accepts no other
+// message as its answer.
+func TestRequests_MatchAnswers(t *testing.T) {
 	for _, r := range requests {
 		t.Run(r.name, func(t *testing.T) {
 			l, c, f := connect(t, nil)
 			result := make(chan error, 1)
 			go func() { result <- r.ask(ctx(t), l) }()
-			f.say(c, r.answer(f.asked(c, r.kind)))
+			f.send(c, r.answer(f.nextRequest(c, r.kind)))
 			if err := receive(t, result, "answer"); err != nil {
-				t.Errorf("answered: %v", err)
+				t.Errorf("result: %v", err)
 			}
 
 			go func() { result <- r.ask(ctx(t), l) }()
-			req := f.asked(c, r.kind)
+			req := f.nextRequest(c, r.kind)
 			var wrong wire.Message = &wire.StatusReply{Req: req}
 			if r.kind == wire.KindStatus {
 				wrong = &wire.Done{Req: req}
 			}
-			f.say(c, wrong)
+			f.send(c, wrong)
 			if err := receive(t, result, "answer"); err == nil || !strings.Contains(err.Error(), "answered with") {
-				t.Errorf("another message for an answer: %v", err)
+				t.Errorf("another message as the answer: %v", err)
 			}
-			go func() { result <- r.ask(ctx(t), l) }() // the connection is none the worse
-			f.say(c, r.answer(f.asked(c, r.kind)))
+			go func() { result <- r.ask(ctx(t), l) }() // the connection still works
+			f.send(c, r.answer(f.nextRequest(c, r.kind)))
 			if err := receive(t, result, "answer"); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}
@@ -176,17 +179,17 @@ func TestRequestsAndTheirAnswers(t *testing.T) {
 	}
 }
 
-// A keeper that dies with requests under way fails them all, and those that come later: as
-// lost, but for the shutdown that asked for it.
+// TestRequests_WhenKeeperDies checks that all requests in progress and later ones fail as lost, except the shutdown that
+// requested it.
 //
 // FEATURES: R93
-func TestKeeperDiesWithRequestsUnderWay(t *testing.T) {
+func TestRequests_WhenKeeperDies(t *testing.T) {
 	l, c, f := connect(t, nil)
 	results := make([]chan error, len(requests))
 	for i, r := range requests {
 		results[i] = make(chan error, 1)
 		go func() { results[i] <- r.ask(ctx(t), l) }()
-		f.asked(c, r.kind)
+		f.nextRequest(c, r.kind)
 	}
 	_ = c.Close()
 	for i, r := range requests {
@@ -195,23 +198,23 @@ func TestKeeperDiesWithRequestsUnderWay(t *testing.T) {
 			if err != nil {
 				t.Errorf("shut down: %v", err)
 			}
-		} else if !errors.Is(err, ErrUnanswered) { // the keeper has them, and may have done what they ask for
+		} else if !errors.Is(err, ErrUnanswered) { // the keeper may have executed them
 			t.Errorf("%s: %v", r.name, err)
 		}
 	}
 	receive(t, l.Closed(), "end of the connection")
 	for _, r := range requests {
 		if err := r.ask(ctx(t), l); err == nil && r.kind != wire.KindShutdown {
-			t.Errorf("%s afterwards: answered", r.name)
+			t.Errorf("%s after the end: no error", r.name)
 		}
 	}
 	if err := l.Resume("a"); err == nil {
-		t.Error("resumed at a keeper that is gone")
+		t.Error("resume succeeded without a keeper")
 	}
 }
 
-// A keeper that goes with an upgrade has done it.
-func TestUpgradeEndsTheConnection(t *testing.T) {
+// TestUpgrade_EndsConnection checks that a keeper which closes the connection at an upgrade has performed it.
+func TestUpgrade_EndsConnection(t *testing.T) {
 	exe, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -222,11 +225,11 @@ func TestUpgradeEndsTheConnection(t *testing.T) {
 	go func() { result <- l.Upgrade(ctx(t), exe) }()
 	frame, files, err := c.Read()
 	if err != nil || frame.Kind != wire.KindUpgrade || len(files) != 1 {
-		t.Fatalf("asked %d with %d files, %v", frame.Kind, len(files), err)
+		t.Fatalf("request %d with %d files, %v", frame.Kind, len(files), err)
 	}
 	st, err := files[0].Stat()
 	if err != nil || st.Mode()&fs.ModeCharDevice == 0 {
-		t.Errorf("another file came: %v, %v", st.Mode(), err)
+		t.Errorf("another file arrived: %v, %v", st.Mode(), err)
 	}
 	closeAll(files)
 	_ = c.Close()
@@ -236,15 +239,15 @@ func TestUpgradeEndsTheConnection(t *testing.T) {
 
 	l, c, f := connect(t, nil)
 	go func() { result <- l.Upgrade(ctx(t), exe) }()
-	f.say(c, &wire.Done{Req: f.asked(c, wire.KindUpgrade), Error: "does not run"})
+	f.send(c, &wire.Done{Req: f.nextRequest(c, wire.KindUpgrade), Error: "does not run"})
 	if err := receive(t, result, "answer"); err == nil || err.Error() != "does not run" {
 		t.Errorf("refused: %v", err)
 	}
 }
 
-// An asker that gives up leaves the connection to the others; the late answer is dropped, and
-// what came with it closed.
-func TestAskerGivesUp(t *testing.T) {
+// TestRequest_Abandoned checks that an abandoned request leaves the connection to the others, and that its late answer is
+// dropped and its files closed.
+func TestRequest_Abandoned(t *testing.T) {
 	l, c, f := connect(t, nil)
 	short, cancel := context.WithCancel(ctx(t))
 	result := make(chan error, 1)
@@ -252,34 +255,34 @@ func TestAskerGivesUp(t *testing.T) {
 		_, err := l.Adopt(short, "a")
 		result <- err
 	}()
-	late := f.asked(c, wire.KindAdopt)
+	late := f.nextRequest(c, wire.KindAdopt)
 	cancel()
 	if err := receive(t, result, "end"); !errors.Is(err, context.Canceled) {
-		t.Errorf("given up: %v", err)
+		t.Errorf("abandoned: %v", err)
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.say(c, &wire.Session{Req: late, ID: "a"}, w)
+	f.send(c, &wire.Session{Req: late, ID: "a"}, w)
 	_ = w.Close()
-	awaitClosed(t, r) // the copy that travelled is, too
+	awaitClosed(t, r) // the copy that was sent is closed too
 
 	go func() {
 		_, err := l.Status(ctx(t))
 		result <- err
 	}()
-	f.say(c, &wire.StatusReply{Req: f.asked(c, wire.KindStatus)})
+	f.send(c, &wire.StatusReply{Req: f.nextRequest(c, wire.KindStatus)})
 	if err := receive(t, result, "answer"); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 	if len(l.pending) != 0 {
-		t.Errorf("%d requests are remembered", len(l.pending))
+		t.Errorf("%d requests pending", len(l.pending))
 	}
 }
 
-// What is started is asked for and adopted by one turn; whatever becomes of the second question, the first has its answer,
-// and descriptors that come too late are closed.
+// TestSpawnAdopted checks a spawn and its adoption in one round trip: whatever the second answer is, the first has its
+// own, and late descriptors are closed.
 func TestSpawnAdopted(t *testing.T) {
 	type started struct {
 		*wire.Spawned
@@ -288,7 +291,7 @@ func TestSpawnAdopted(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		spawned wire.Spawned
-		gone    bool // the child, before it is adopted
+		gone    bool // the child has exited before it is adopted
 		adopted bool
 		fails   bool
 	}{
@@ -303,17 +306,17 @@ func TestSpawnAdopted(t *testing.T) {
 				s, a, err := l.SpawnAdopted(ctx(t), wire.Spawn{ID: "a", Path: "/x"})
 				result <- started{s, a, err}
 			}()
-			spawn, adopt := f.asked(conn, wire.KindSpawn), f.asked(conn, wire.KindAdopt) // before anything is answered
+			spawn, adopt := f.nextRequest(conn, wire.KindSpawn), f.nextRequest(conn, wire.KindAdopt) // before any answer
 			r, w, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.spawned.Req = spawn
-			f.say(conn, &c.spawned)
+			f.send(conn, &c.spawned)
 			if c.gone {
-				f.say(conn, &wire.Done{Req: adopt, Code: wire.CodeNotFound, Error: "gone"})
+				f.send(conn, &wire.Done{Req: adopt, Code: wire.CodeNotFound, Error: "gone"})
 			} else {
-				f.say(conn, &wire.Session{Req: adopt, ID: "a"}, w)
+				f.send(conn, &wire.Session{Req: adopt, ID: "a"}, w)
 			}
 			_ = w.Close()
 			got := receive(t, result, "answer")
@@ -323,24 +326,24 @@ func TestSpawnAdopted(t *testing.T) {
 			got.a.Close()
 			awaitClosed(t, r)
 			if len(l.pending) != 0 {
-				t.Errorf("%d requests are remembered", len(l.pending))
+				t.Errorf("%d requests pending", len(l.pending))
 			}
 		})
 	}
 	l, conn, f := connect(t, nil)
 	result := make(chan started, 1)
-	go func() { // nothing of it can be adopted yet
+	go func() { // nothing can be adopted yet
 		s, a, err := l.SpawnAdopted(ctx(t), wire.Spawn{ID: "a", Shim: true})
 		result <- started{s, a, err}
 	}()
-	f.say(conn, &wire.Spawned{Req: f.asked(conn, wire.KindSpawn), PID: 7})
+	f.send(conn, &wire.Spawned{Req: f.nextRequest(conn, wire.KindSpawn), PID: 7})
 	if got := receive(t, result, "answer"); got.err != nil || got.a != nil {
 		t.Errorf("with a shim: %+v", got)
 	}
 }
 
-// A list that its asker gives up in the middle stops nothing.
-func TestListGivenUpHalfway(t *testing.T) {
+// TestList_Abandoned checks that a list which its caller abandons in the middle blocks nothing.
+func TestList_Abandoned(t *testing.T) {
 	l, c, f := connect(t, nil)
 	short, cancel := context.WithCancel(ctx(t))
 	result := make(chan error, 1)
@@ -348,25 +351,25 @@ func TestListGivenUpHalfway(t *testing.T) {
 		_, err := l.List(short)
 		result <- err
 	}()
-	req := f.asked(c, wire.KindList)
-	f.say(c, &wire.Session{Req: req, ID: "a"})
+	req := f.nextRequest(c, wire.KindList)
+	f.send(c, &wire.Session{Req: req, ID: "a"})
 	cancel()
 	receive(t, result, "end")
 	for range 100 {
-		f.say(c, &wire.Session{Req: req, ID: "b"})
+		f.send(c, &wire.Session{Req: req, ID: "b"})
 	}
-	f.say(c, &wire.Done{Req: req})
+	f.send(c, &wire.Done{Req: req})
 	go func() {
 		_, err := l.Status(ctx(t))
 		result <- err
 	}()
-	f.say(c, &wire.StatusReply{Req: f.asked(c, wire.KindStatus)})
+	f.send(c, &wire.StatusReply{Req: f.nextRequest(c, wire.KindStatus)})
 	if err := receive(t, result, "answer"); err != nil {
 		t.Error(err)
 	}
 }
 
-// Answers find their askers, in whatever order they come.
+// TestConcurrentCallers checks that answers reach their callers in any order.
 //
 // FEATURES: R93
 func TestConcurrentCallers(t *testing.T) {
@@ -391,7 +394,7 @@ func TestConcurrentCallers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	for range each { // every caller asks, then all are answered, the last one first
+	for range each { // all callers send first, then all are answered, the last one first
 		asked := make([]wire.Adopt, callers)
 		for i := range asked {
 			frame, _, err := c.Read()
@@ -400,13 +403,13 @@ func TestConcurrentCallers(t *testing.T) {
 			}
 		}
 		for _, m := range slices.Backward(asked) {
-			f.say(c, &wire.Session{Req: m.Req, ID: m.ID}, null)
+			f.send(c, &wire.Session{Req: m.Req, ID: m.ID}, null)
 		}
 	}
 	wg.Wait()
 }
 
-// What a keeper answers becomes an error that can be told apart.
+// TestErrorsOfAnswers checks that answers become distinguishable errors.
 func TestErrorsOfAnswers(t *testing.T) {
 	for code, want := range map[string]error{
 		wire.CodeNotFound: ErrNotFound, wire.CodeExists: ErrExists, wire.CodeBusy: ErrBusy,
@@ -416,9 +419,9 @@ func TestErrorsOfAnswers(t *testing.T) {
 		if want != nil && !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), "why") {
 			t.Errorf("%q: %v", code, err)
 		}
-		for other := range codes {
-			if codes[other] != want && errors.Is(err, codes[other]) {
-				t.Errorf("%q is taken for %v", code, codes[other])
+		for other := range errorOfCode {
+			if errorOfCode[other] != want && errors.Is(err, errorOfCode[other]) {
+				t.Errorf("%q matches %v", code, errorOfCode[other])
 			}
 		}
 	}
@@ -440,8 +443,8 @@ func TestErrorsOfAnswers(t *testing.T) {
 			_, err := l.Spawn(ctx(t), wire.Spawn{Path: "/p", Dir: "/d"})
 			result <- err
 		}()
-		m.reply.Req = f.asked(c, wire.KindSpawn)
-		f.say(c, &m.reply)
+		m.reply.Req = f.nextRequest(c, wire.KindSpawn)
+		f.send(c, &m.reply)
 		err := receive(t, result, "answer")
 		if m.is != nil && !errors.Is(err, m.is) {
 			t.Errorf("%+v: %v", m.reply, err)
@@ -455,25 +458,27 @@ func TestErrorsOfAnswers(t *testing.T) {
 	}
 }
 
-// told is a Notices that keeps what it is told.
-type told struct{ said chan string }
+// noticeRecorder is a Notices that records notices.
+type noticeRecorder struct{ notices chan string }
 
-func (n told) Output(id string)      { n.said <- "output " + id }
-func (n told) Exited(m *wire.Exited) { n.said <- fmt.Sprint("exited ", m.ID, " ", m.Code, " ", m.Head) }
-func (n told) Closed(m *wire.Closed) { n.said <- fmt.Sprint("closed ", m.ID, " ", m.Head) }
+func (n noticeRecorder) Output(id string) { n.notices <- "output " + id }
+func (n noticeRecorder) Exited(m *wire.Exited) {
+	n.notices <- fmt.Sprint("exited ", m.ID, " ", m.Code, " ", m.Head)
+}
+func (n noticeRecorder) Closed(m *wire.Closed) { n.notices <- fmt.Sprint("closed ", m.ID, " ", m.Head) }
 
-// Notices come in the order they were said, between answers too; frames of kinds to come are
+// TestNoticesInOrder checks that notices arrive in order, also between answers, and that frames of unknown kinds are
 // skipped, with their descriptors.
 func TestNoticesInOrder(t *testing.T) {
-	n := told{make(chan string, 16)}
+	n := noticeRecorder{make(chan string, 16)}
 	l, c, f := connect(t, n)
 	result := make(chan error, 1)
 	go func() {
 		_, err := l.Status(ctx(t))
 		result <- err
 	}()
-	req := f.asked(c, wire.KindStatus)
-	f.say(c, &wire.Output{ID: "a"})
+	req := f.nextRequest(c, wire.KindStatus)
+	f.send(c, &wire.Output{ID: "a"})
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -483,11 +488,11 @@ func TestNoticesInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	f.say(c, &wire.Exited{ID: "a", Code: 3, Head: 9})
-	f.say(c, &wire.StatusReply{Req: req})
-	f.say(c, &wire.Closed{ID: "a", Head: 9})
+	f.send(c, &wire.Exited{ID: "a", Code: 3, Head: 9})
+	f.send(c, &wire.StatusReply{Req: req})
+	f.send(c, &wire.Closed{ID: "a", Head: 9})
 	for _, want := range []string{"output a", "exited a 3 9", "closed a 9"} {
-		if got := receive(t, n.said, want); got != want {
+		if got := receive(t, n.notices, want); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -497,8 +502,8 @@ func TestNoticesInOrder(t *testing.T) {
 	awaitClosed(t, r)
 }
 
-// A message that cannot be read ends the connection, whatever it was for.
-func TestRubbishEndsTheConnection(t *testing.T) {
+// TestGarbage_EndsConnection checks that an unreadable message of any kind ends the connection.
+func TestGarbage_EndsConnection(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"a notice":          {1, 0, 0, 0, byte(wire.KindOutput), 0, 0, 0, 1},
 		"an answer":         {1, 0, 0, 0, byte(wire.KindDone), 0, 0, 0, 1},
@@ -507,14 +512,14 @@ func TestRubbishEndsTheConnection(t *testing.T) {
 		"files that missed": {0, 0, 0, 0, byte(wire.KindSession), 0, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, c, f := connect(t, told{make(chan string, 1)})
+			l, c, f := connect(t, noticeRecorder{make(chan string, 1)})
 			result := make(chan error, 1)
 			go func() {
 				_, err := l.Status(ctx(t))
 				result <- err
 			}()
-			f.asked(c, wire.KindStatus)
-			raw(b...)(f, c)
+			f.nextRequest(c, wire.KindStatus)
+			sendRaw(b...)(f, c)
 			if err := receive(t, result, "end"); !errors.Is(err, ErrLost) {
 				t.Errorf("%v", err)
 			}
@@ -523,8 +528,8 @@ func TestRubbishEndsTheConnection(t *testing.T) {
 	}
 }
 
-// Adopt gives what came: ring and terminal, the ring alone, or an error when nothing did.
-func TestAdoptedDescriptors(t *testing.T) {
+// TestAdopt_Descriptors checks that Adopt returns ring and terminal, the ring alone, or an error without descriptors.
+func TestAdopt_Descriptors(t *testing.T) {
 	l, c, f := connect(t, nil)
 	ring, err := os.CreateTemp(t.TempDir(), "ring")
 	if err != nil {
@@ -546,7 +551,7 @@ func TestAdoptedDescriptors(t *testing.T) {
 			a, err := l.Adopt(ctx(t), "a")
 			result <- adopted{a, err}
 		}()
-		f.say(c, &wire.Session{Req: f.asked(c, wire.KindAdopt), ID: "a"}, files...)
+		f.send(c, &wire.Session{Req: f.nextRequest(c, wire.KindAdopt), ID: "a"}, files...)
 		got := receive(t, result, "answer")
 		if (got.err == nil) != (n > 0) || n == 0 && !errors.Is(got.err, wire.ErrDescriptors) {
 			t.Errorf("%d files: %v", n, got.err)
@@ -558,18 +563,18 @@ func TestAdoptedDescriptors(t *testing.T) {
 			t.Errorf("%d files: terminal %v", n, got.PTY)
 		}
 		if st, err := got.Ring.Stat(); err != nil || !st.Mode().IsRegular() {
-			t.Errorf("the ring is %v, %v", st, err)
+			t.Errorf("ring %v, %v", st, err)
 		}
 		if got.PTY != nil {
 			if st, err := got.PTY.Stat(); err != nil || st.Mode().IsRegular() {
-				t.Errorf("the terminal is %v, %v", st, err)
+				t.Errorf("terminal %v, %v", st, err)
 			}
 		}
 		got.Close()
 	}
 }
 
-// A message that has no answer goes out as its own kind.
+// TestMessageWithoutAnswer checks that a message without an answer is sent as its own kind.
 func TestMessageWithoutAnswer(t *testing.T) {
 	l, c, _ := connect(t, nil)
 	for _, m := range []struct {
@@ -589,27 +594,27 @@ func TestMessageWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A tool that takes no notices is not hurt by one: an adopted session that ended says so.
+// TestNotices_WithoutReceiver checks that a tool without notices ignores one: an adopted session that ended sends it.
 //
 // FEATURES: R93
-func TestNoticesToOneThatTakesNone(t *testing.T) {
+func TestNotices_WithoutReceiver(t *testing.T) {
 	l, c, f := connect(t, nil)
-	f.say(c, &wire.Output{ID: "a"})
-	f.say(c, &wire.Exited{ID: "a"})
-	f.say(c, &wire.Closed{ID: "a"})
+	f.send(c, &wire.Output{ID: "a"})
+	f.send(c, &wire.Exited{ID: "a"})
+	f.send(c, &wire.Closed{ID: "a"})
 	result := make(chan error, 1)
 	go func() {
 		_, err := l.Status(ctx(t))
 		result <- err
 	}()
-	f.say(c, &wire.StatusReply{Req: f.asked(c, wire.KindStatus)})
+	f.send(c, &wire.StatusReply{Req: f.nextRequest(c, wire.KindStatus)})
 	if err := receive(t, result, "answer"); err != nil {
 		t.Error(err)
 	}
 }
 
-// A broken keeper's list that comes with descriptors leaks none of them.
-func TestListedWithDescriptors(t *testing.T) {
+// TestList_WithDescriptors checks that a broken keeper's list with descriptors leaks none of them.
+func TestList_WithDescriptors(t *testing.T) {
 	l, c, f := connect(t, nil)
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -620,17 +625,17 @@ func TestListedWithDescriptors(t *testing.T) {
 		_, err := l.List(ctx(t))
 		result <- err
 	}()
-	req := f.asked(c, wire.KindList)
-	f.say(c, &wire.Session{Req: req, ID: "a"}, w)
+	req := f.nextRequest(c, wire.KindList)
+	f.send(c, &wire.Session{Req: req, ID: "a"}, w)
 	_ = w.Close()
-	f.say(c, &wire.Done{Req: req})
+	f.send(c, &wire.Done{Req: req})
 	if err := receive(t, result, "answer"); err != nil {
 		t.Error(err)
 	}
 	awaitClosed(t, r)
 }
 
-// awaitClosed waits until nobody holds the writing end of a pipe.
+// awaitClosed waits until the writing end of a pipe is closed everywhere.
 func awaitClosed(t *testing.T, r *os.File) {
 	t.Helper()
 	defer r.Close()
@@ -638,6 +643,6 @@ func awaitClosed(t *testing.T, r *os.File) {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(r); err != nil {
-		t.Errorf("a descriptor that came is still open: %v", err)
+		t.Errorf("a received descriptor is still open: %v", err)
 	}
 }

@@ -16,17 +16,17 @@ import (
 const (
 	// handOffAfter is how long an execution is checked, at most twice, before another goroutine continues to read.
 	handOffAfter = 50 * time.Millisecond
-	// watchTime is how long after an execution the reading goroutine is watched for a slow check.
-	watchTime = 200 * time.Millisecond
+	// slowCheckWatch is how long after an execution the reading goroutine is watched for a slow check.
+	slowCheckWatch = 200 * time.Millisecond
 )
 
-// reading is the state of the reading goroutine. Guarded by Link.mu.
-type reading struct {
-	sequence uint64     // counts checks and handoffs
-	checking bool       // a check is in progress
-	ended    time.Time  // end of the last check
-	watched  bool       // watch is running
-	wait     readerWait // used by the reading goroutine
+// readerState is the state of the reading goroutine. Guarded by Link.mu.
+type readerState struct {
+	sequence   uint64     // counts checks and handoffs
+	checking   bool       // a check is in progress
+	checkEnded time.Time  // end of the last check
+	isWatched  bool       // watch is running
+	wait       readerWait // used by the reading goroutine
 }
 
 // read reads until the connection ends, or another goroutine takes over.
@@ -36,7 +36,7 @@ func (l *Link) read() {
 			return
 		}
 		f, files, err := l.conn.Read()
-		// Descriptors that found no room are the asker's trouble, not the connection's.
+		// Descriptors without room affect the caller, not the connection.
 		if err != nil && !errors.Is(err, wire.ErrDescriptors) {
 			break
 		}
@@ -51,7 +51,7 @@ func (l *Link) read() {
 		case !l.check(judge):
 			return
 		default:
-			l.expect(m)
+			l.receiveDirectly(m)
 		}
 	}
 	l.fail()
@@ -64,8 +64,8 @@ func (l *Link) check(judge func(async func())) bool {
 	r.sequence++
 	turn := r.sequence
 	r.checking = true
-	if !r.watched {
-		r.watched = true
+	if !r.isWatched {
+		r.isWatched = true
 		go l.watch()
 	}
 	l.mu.Unlock()
@@ -75,7 +75,7 @@ func (l *Link) check(judge func(async func())) bool {
 	if r.sequence != turn {
 		return false
 	}
-	r.checking, r.ended = false, time.Now()
+	r.checking, r.checkEnded = false, time.Now()
 	return true
 }
 
@@ -84,15 +84,15 @@ func (l *Link) handOffReader(turn uint64) {
 	r := &l.reading
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.sequence != turn || !r.checking { // it has ended since it was looked
+	if r.sequence != turn || !r.checking { // the check has ended since
 		return
 	}
 	r.sequence++
-	r.checking, r.ended = false, time.Now()
+	r.checking, r.checkEnded = false, time.Now()
 	go l.read()
 }
 
-// watch starts another reader when a check takes long, as long as executions come.
+// watch starts another reader when a check takes long, while executions arrive.
 func (l *Link) watch() {
 	r := &l.reading
 	tick := time.NewTicker(handOffAfter)
@@ -100,14 +100,14 @@ func (l *Link) watch() {
 	seen := uint64(0)
 	for {
 		select {
-		case <-l.gone:
+		case <-l.closedC:
 			return
 		case <-tick.C:
 		}
 		l.mu.Lock()
 		turn, judging := r.sequence, r.checking
-		if !judging && time.Since(r.ended) > watchTime {
-			r.watched = false
+		if !judging && time.Since(r.checkEnded) > slowCheckWatch {
+			r.isWatched = false
 			l.mu.Unlock()
 			return
 		}

@@ -24,7 +24,7 @@ func (l *Link) Spawn(ctx context.Context, m wire.Spawn) (*wire.Spawned, error) {
 // SpawnAdopted starts a child and adopts it, with both requests at once to save a round trip. For a child that
 // restricts itself first, or that could not be adopted, it returns nil: the caller must adopt it and gets the error.
 func (l *Link) SpawnAdopted(ctx context.Context, m wire.Spawn) (*wire.Spawned, *Adopted, error) {
-	if m.Shim { // the keeper adopts it before it has answered for it
+	if m.Shim { // the keeper adopts it before it has answered
 		s, err := l.Spawn(ctx, m)
 		return s, nil, err
 	}
@@ -34,12 +34,12 @@ func (l *Link) SpawnAdopted(ctx context.Context, m wire.Spawn) (*wire.Spawned, *
 	}
 	adoption, err := l.post(adoptRequest(m.ID), nil)
 	if err != nil {
-		r.giveUp()
+		r.abandon()
 		return nil, nil, err
 	}
 	s, err := r.awaitSpawned(ctx, &m)
 	if err != nil {
-		adoption.giveUp()
+		adoption.abandon()
 		return nil, nil, err
 	}
 	a, _ := adoption.awaitAdopted(ctx)
@@ -51,7 +51,7 @@ func (l *Link) postSpawn(m *wire.Spawn) (*call, error) {
 	return l.post(func(req uint64) wire.Message { m.Req = req; return m }, nil)
 }
 
-// awaitSpawned waits for the answer to a request to start something.
+// awaitSpawned waits for the answer to a spawn request.
 func (c *call) awaitSpawned(ctx context.Context, m *wire.Spawn) (got *wire.Spawned, err error) {
 	err = c.wait(ctx, func(a answer) (bool, error) {
 		s, ok := a.msg.(*wire.Spawned)
@@ -65,7 +65,7 @@ func (c *call) awaitSpawned(ctx context.Context, m *wire.Spawn) (got *wire.Spawn
 		return nil, err
 	}
 	if got.Error != "" {
-		if err, ok := codes[got.Code]; ok {
+		if err, ok := errorOfCode[got.Code]; ok {
 			return nil, fmt.Errorf("%w: %s", err, got.Error)
 		}
 		return nil, &SpawnError{Path: m.Path, Dir: m.Dir, Errno: syscall.Errno(got.Errno), Message: got.Error}
@@ -84,6 +84,7 @@ func (e *SpawnError) Error() string {
 	return fmt.Sprintf("cannot start %s in %s: %s", e.Path, e.Dir, e.Message)
 }
 
+// Unwrap returns the system's error, or nil.
 func (e *SpawnError) Unwrap() error {
 	if e.Errno == 0 {
 		return nil
@@ -119,7 +120,7 @@ type Adopted struct {
 // Close closes the adopted descriptors, if any.
 func (a *Adopted) Close() {
 	if a != nil {
-		_, _ = a.Ring.Close(), a.PTY.Close() // they were only passed on to us; nil files do no harm
+		_, _ = a.Ring.Close(), a.PTY.Close() // these were only passed to us; nil files do no harm
 	}
 }
 
@@ -137,7 +138,7 @@ func adoptRequest(id string) func(req uint64) wire.Message {
 	return func(req uint64) wire.Message { return &wire.Adopt{Req: req, ID: id} }
 }
 
-// awaitAdopted waits for the answer to a request to adopt something.
+// awaitAdopted waits for the answer to an adopt request.
 func (c *call) awaitAdopted(ctx context.Context) (got *Adopted, err error) {
 	err = c.wait(ctx, func(a answer) (bool, error) {
 		switch m := a.msg.(type) {

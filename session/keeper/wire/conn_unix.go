@@ -19,15 +19,15 @@ import (
 type Conn struct {
 	f   *os.File
 	br  *bufio.Reader
-	fds []batch // received, not yet claimed by a frame; FIFO like the bytes
-	out []byte
+	fds []receivedFDs // received, not yet claimed by a frame; in order, like the bytes
+	out []byte        // encoded frame
 }
 
-// batch holds the descriptors that came with one frame. The kernel passes only as many as the process may open: then
-// the batch is cut and useless.
-type batch struct {
-	fds []int
-	cut bool
+// receivedFDs holds the descriptors that came with one frame. The kernel passes only as many as the process may open. If
+// some are missing, truncated is set and the descriptors are useless.
+type receivedFDs struct {
+	fds       []int
+	truncated bool
 }
 
 // NewConn wraps a connected Unix socket (unixsock.Dial), whose name and deadlines stay the caller's.
@@ -46,12 +46,13 @@ func (c *Conn) File() *os.File { return c.f }
 // rightsReader reads bytes and puts the descriptors that come with them in a queue.
 type rightsReader struct{ c *Conn }
 
+// Read implements io.Reader.
 func (r rightsReader) Read(p []byte) (int, error) {
 	oob := make([]byte, syscall.CmsgSpace(4*MaxDescriptors))
 	n, oobn, flags, err := rawio.ReadMsg(r.c.f, p, oob)
 	if cut := flags&syscall.MSG_CTRUNC != 0; oobn > 0 || cut {
 		fds, ferr := parseRights(oob[:oobn])
-		r.c.fds = append(r.c.fds, batch{fds, cut})
+		r.c.fds = append(r.c.fds, receivedFDs{fds, cut})
 		if err == nil {
 			err = ferr
 		}
@@ -62,6 +63,7 @@ func (r rightsReader) Read(p []byte) (int, error) {
 	return max(n, 0), err
 }
 
+// parseRights returns the descriptors in ancillary data.
 func parseRights(oob []byte) ([]int, error) {
 	msgs, err := syscall.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -98,7 +100,7 @@ func (c *Conn) Read() (Frame, []*os.File, error) {
 	}
 	b := c.fds[0]
 	c.fds = c.fds[1:]
-	if b.cut || len(b.fds) != f.Descriptors {
+	if b.truncated || len(b.fds) != f.Descriptors {
 		closeFDs(b.fds)
 		return f, nil, ErrDescriptors
 	}
@@ -121,6 +123,7 @@ func (c *Conn) dropDescriptors() {
 	c.fds = nil
 }
 
+// closeFDs closes descriptors.
 func closeFDs(fds []int) {
 	for _, fd := range fds {
 		_ = syscall.Close(fd)

@@ -10,14 +10,13 @@ import (
 	"sync"
 )
 
-// Fields are found by their struct tag `wire:"N"`. Field types: uint64, int64, bool,
-// string, []string. The protocol is cold (output travels through the ring, not
-// here), so reflection costs nothing that matters and keeps each message a table.
+// Fields are found by their struct tag `wire:"N"`. Field types: uint64, int64, bool, string, []string. The protocol is
+// rarely used, as output travels through the ring, so the cost of reflection does not matter.
 
 // fieldHeader is the size of a field's tag and length, in bytes.
 const fieldHeader = 6
 
-// ErrMalformed is returned for payloads whose fields do not add up.
+// ErrMalformed is returned for payloads whose fields are inconsistent.
 var ErrMalformed = errors.New("keeper protocol: malformed message")
 
 // appendFields appends a message's fields.
@@ -65,6 +64,7 @@ func fieldTags(t reflect.Type) []uint16 {
 	return list
 }
 
+// fieldTag returns the tag of a field.
 func fieldTag(f reflect.StructField) uint16 {
 	n, err := strconv.ParseUint(f.Tag.Get("wire"), 10, 16)
 	if err != nil || n == 0 {
@@ -73,6 +73,7 @@ func fieldTag(f reflect.StructField) uint16 {
 	return uint16(n)
 }
 
+// appendInt appends a field with an integer.
 func appendInt(dst []byte, tag uint16, v uint64) []byte {
 	if v == 0 {
 		return dst
@@ -82,6 +83,7 @@ func appendInt(dst []byte, tag uint16, v uint64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, v)
 }
 
+// appendField appends a field with a string.
 func appendField(dst []byte, tag uint16, s string) []byte {
 	dst = binary.LittleEndian.AppendUint16(dst, tag)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s)))

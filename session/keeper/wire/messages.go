@@ -20,14 +20,14 @@ const (
 // Hello is the first message of both sides. The keeper answers with its own and
 // closes the connection when the versions do not overlap.
 type Hello struct {
-	Version    uint64 `wire:"1"`
-	MinVersion uint64 `wire:"2"`
-	Build      string `wire:"3"`
-	Role       string `wire:"4"`
-	PID        int64  `wire:"5"`
-	Key        string `wire:"6"` // the keeper's placement key
-	Reach      bool   `wire:"7"` // the keeper decides about processes that would act on longterm's own
-	Refused    string `wire:"8"` // why the keeper does not serve this caller; the connection ends then
+	Version            uint64 `wire:"1"`
+	MinVersion         uint64 `wire:"2"`
+	Build              string `wire:"3"`
+	Role               string `wire:"4"`
+	PID                int64  `wire:"5"`
+	Key                string `wire:"6"` // the keeper's placement key
+	HandlesSignalCalls bool   `wire:"7"` // the keeper decides about calls that would act on longterm's own processes
+	Refused            string `wire:"8"` // why the keeper does not serve this caller; the connection ends then
 }
 
 // Spawn starts a child. Answer: Spawned.
@@ -63,10 +63,10 @@ type Spawned struct {
 	Base    uint64 `wire:"6"` // as requested; 0 from a keeper that does not support it
 	Limited bool   `wire:"7"` // limits were requested and are in force
 	Code    string `wire:"8"` // with Error, as in Done
-	Shim    bool   `wire:"9"` // requested, and the intended program has been executed
-	// Judged states that the keeper holds a listener and reports each execution.
-	Judged bool   `wire:"10"`
-	Report string `wire:"11"` // of the shim
+	Shim    bool   `wire:"9"` // requested, and the intended program was executed
+	// Checked states that the keeper holds a listener and reports each execution.
+	Checked bool   `wire:"10"`
+	Report  string `wire:"11"` // report of the shim
 }
 
 // List requests one Session per kept session and a Done.
@@ -227,7 +227,7 @@ type Handoff struct {
 	Bound   bool   `wire:"20"`
 }
 
-// Bound marks a session as not a user's alone: it is an agent's, or has a policy or a sandbox. The keeper serves none of its
+// Bound marks a session as restricted: it is an agent's, or has a policy or a sandbox. The keeper serves none of its
 // processes until the session is released. The message has no answer.
 type Bound struct {
 	ID string `wire:"1"`
@@ -237,7 +237,7 @@ type Bound struct {
 type Refused struct {
 	Session string `wire:"1"` // "" if unknown
 	Role    string `wire:"2"`
-	Why     string `wire:"3"`
+	Reason  string `wire:"3"`
 	UID     int64  `wire:"4"`
 	PID     int64  `wire:"5"` // of the newest
 	Path    string `wire:"6"` // its executable, "" if unknown
@@ -256,20 +256,20 @@ type CloseInput struct {
 // is answered or the process has ended. Its content comes from the process's memory, which other threads may change: it
 // is an observation, not a security boundary.
 type Execution struct {
-	ID     string   `wire:"1"`
-	Number uint64   `wire:"2"` // of the notification, unique in the session
-	PID    int64    `wire:"3"` // the thread that waits
-	Parent int64    `wire:"4"`
-	Start  uint64   `wire:"5"` // when the process started, in ticks since the machine did
-	Path   string   `wire:"6"` // as requested
-	Argv   []string `wire:"7"`
-	Cut    bool     `wire:"8"`  // Argv is truncated
-	Dir    string   `wire:"9"`  // what Path is below, if it is not absolute; the file itself, if it is empty
-	Flags  uint64   `wire:"10"` // of execveat
-	Cwd    string   `wire:"11"`
-	Error  string   `wire:"12"` // why a part could not be read
-	Lead   int64    `wire:"13"` // the session's own process
-	Run    uint64   `wire:"14"` // run whose listener it waits at
+	ID            string   `wire:"1"`
+	Number        uint64   `wire:"2"` // of the notification, unique in the session
+	PID           int64    `wire:"3"` // the thread that waits
+	Parent        int64    `wire:"4"`
+	Start         uint64   `wire:"5"` // when the process started, in ticks since the machine did
+	Path          string   `wire:"6"` // as requested
+	Argv          []string `wire:"7"`
+	ArgvTruncated bool     `wire:"8"`  // Argv is truncated
+	Dir           string   `wire:"9"`  // directory of a relative Path; if Path is empty, the file itself
+	Flags         uint64   `wire:"10"` // of execveat
+	Cwd           string   `wire:"11"`
+	Error         string   `wire:"12"` // why a part could not be read
+	LeaderPID     int64    `wire:"13"` // the session's own process
+	Run           uint64   `wire:"14"` // run whose listener it waits at
 }
 
 // ExecutionAnswer lets an execution happen, or fail with an error number (0: EPERM). It has no answer; for an execution
@@ -279,7 +279,7 @@ type ExecutionAnswer struct {
 	Number uint64 `wire:"2"`
 	Allow  bool   `wire:"3"`
 	Errno  int64  `wire:"4"`
-	Done   bool   `wire:"5"` // the kernel has been answered already, at the listener that the daemon was handed
+	Done   bool   `wire:"5"` // the kernel was answered already, at the listener that the daemon was given
 	Run    uint64 `wire:"6"`
 }
 
@@ -294,9 +294,9 @@ type ExecutionListener struct {
 	Run uint64 `wire:"2"`
 }
 
-// ExecutionHearing states which process receives executions at a session's listener: the daemon itself for a while,
+// ExecutionReceiver states which process receives executions at a session's listener: the daemon itself for a while,
 // which saves the way through the keeper and requires an inbox. Its only answer is ExecutionInbox.
-type ExecutionHearing struct {
+type ExecutionReceiver struct {
 	ID  string `wire:"1"`
 	Run uint64 `wire:"2"`
 	// Daemon states that the daemon receives from now on; otherwise the keeper does again, as after the end of the
@@ -323,10 +323,10 @@ type ExecutionGone struct {
 
 // HandoffListener is a listener in a handoff, followed by the Executions that wait for an answer.
 type HandoffListener struct {
-	ID   string `wire:"1"`
-	FD   int64  `wire:"2"`
-	Lead int64  `wire:"3"`
-	Run  uint64 `wire:"4"`
+	ID        string `wire:"1"`
+	FD        int64  `wire:"2"`
+	LeaderPID int64  `wire:"3"`
+	Run       uint64 `wire:"4"`
 	// Inbox is the descriptor of what a daemon may have received and not answered; 0: none.
 	Inbox int64 `wire:"5"`
 }
@@ -375,7 +375,7 @@ const (
 	KindExecutionGone
 	KindHandoffListener
 	KindExecutionListener
-	KindExecutionHearing
+	KindExecutionReceiver
 	KindExecutionInbox
 	KindBound
 	KindRefused
@@ -412,5 +412,5 @@ func (*ExecutionAnswer) kind() Kind   { return KindExecutionAnswer }
 func (*ExecutionGone) kind() Kind     { return KindExecutionGone }
 func (*HandoffListener) kind() Kind   { return KindHandoffListener }
 func (*ExecutionListener) kind() Kind { return KindExecutionListener }
-func (*ExecutionHearing) kind() Kind  { return KindExecutionHearing }
+func (*ExecutionReceiver) kind() Kind { return KindExecutionReceiver }
 func (*ExecutionInbox) kind() Kind    { return KindExecutionInbox }

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// golden pins the protocol's bytes: a keeper that is running now must understand every
-// daemon to come. Never change a line; add new ones (K5).
-var golden = []struct {
+// goldenMessages pins the protocol's bytes: a running keeper must understand every later daemon. Never change a line; add
+// new ones (K5).
+var goldenMessages = []struct {
 	name string
 	msg  Message
 	hex  string
@@ -44,9 +44,9 @@ var golden = []struct {
 			"0100080000000100000000000000" + "02000100000061" + "0700080000000100000000000000" +
 			"0a00080000000100000000000000" + "0b00080000000100000000000000" + "0c00020000002f63"},
 	{"spawn by way of a shim", &Spawn{ID: "a", Shim: true}, "150000000200000002000100000061" + "1200080000000100000000000000"},
-	{"spawned by way of a shim", &Spawned{Req: 1, Shim: true, Judged: true, Report: "{}"},
+	{"spawned by way of a shim", &Spawned{Req: 1, Shim: true, Checked: true, Report: "{}"},
 		"3200000003000000010008000000010000000000000009000800000001000000000000000a000800000001000000000000000b00020000007b7d"},
-	{"execution", &Execution{ID: "a", Number: 7, PID: 3, Parent: 2, Start: 9, Path: "./x", Argv: []string{"x", ""}, Cut: true, Dir: "/", Cwd: "/"},
+	{"execution", &Execution{ID: "a", Number: 7, PID: 3, Parent: 2, Start: 9, Path: "./x", Argv: []string{"x", ""}, ArgvTruncated: true, Dir: "/", Cwd: "/"},
 		"71000000180000000100010000006102000800000007000000000000000300080000000300000000000000040008000000020000000000000005000800000009000000000000000600030000002e2f780700010000007807000000000008000800000001000000000000000900010000002f0b00010000002f"},
 	{"execution answered", &ExecutionAnswer{ID: "a", Number: 7, Allow: true},
 		"23000000190000000100010000006102000800000007000000000000000300080000000100000000000000"},
@@ -62,13 +62,13 @@ var golden = []struct {
 		"1500000002000000020001000000611300080000000100000000000000"},
 	{"bound", &Bound{ID: "a"},
 		"070000001f00000001000100000061"},
-	{"refused", &Refused{Session: "a", Role: RoleTool, Why: "no", PID: 7, Path: "/x", Count: 2},
+	{"refused", &Refused{Session: "a", Role: RoleTool, Reason: "no", PID: 7, Path: "/x", Count: 2},
 		"3d0000002000000001000100000061020004000000746f6f6c0300020000006e6f05000800000007000000000000000600020000002f780700080000000200000000000000"},
 	{"close input", &CloseInput{Req: 3, ID: "a"}, "1500000017000000010008000000030000000000000002000100000061"},
 }
 
 func TestGoldenBytes(t *testing.T) {
-	for _, g := range golden {
+	for _, g := range goldenMessages {
 		frame := AppendFrame(nil, g.msg, 0)
 		if got := hex.EncodeToString(frame); got != g.hex {
 			t.Errorf("%s:\n got %s\nwant %s", g.name, got, g.hex)
@@ -76,16 +76,16 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// kinds are all messages, to see that each survives the way there and back.
-var kinds = []Message{
+// allMessages lists all messages, for the test of encoding and decoding.
+var allMessages = []Message{
 	&Hello{}, &Spawn{}, &Spawned{}, &List{}, &Session{}, &Adopt{}, &Done{}, &Output{}, &Resume{}, &Exited{}, &Closed{},
 	&Signal{}, &Release{}, &Ready{}, &Leave{}, &StartDaemon{}, &Upgrade{}, &Shutdown{}, &Status{}, &StatusReply{},
 	&Handoff{}, &HandoffKeeper{}, &CloseInput{},
 	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{}, &ExecutionListener{},
-	&ExecutionHearing{}, &ExecutionInbox{},
+	&ExecutionReceiver{}, &ExecutionInbox{},
 }
 
-// fillFields gives every field a value that shows where it came from.
+// fillFields sets every field to a value that identifies it.
 func fillFields(m Message) {
 	v := reflect.ValueOf(m).Elem()
 	for i := range v.NumField() {
@@ -106,7 +106,7 @@ func fillFields(m Message) {
 
 func TestRoundTrip(t *testing.T) {
 	seen := map[Kind]bool{}
-	for _, m := range kinds {
+	for _, m := range allMessages {
 		if seen[m.kind()] {
 			t.Errorf("kind %d is used twice", m.kind())
 		}
@@ -122,11 +122,11 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	if len(seen) != int(KindExecutionInbox) {
-		t.Errorf("%d kinds are tested, there are %d", len(seen), KindExecutionInbox)
+		t.Errorf("%d kinds tested, want %d", len(seen), KindExecutionInbox)
 	}
 }
 
-// A field that a newer peer added is skipped, one that an older peer lacks is zero.
+// TestUnknownFieldsAreSkipped checks that a newer peer's field is skipped, and one that an older peer lacks is zero.
 func TestUnknownFieldsAreSkipped(t *testing.T) {
 	payload := appendInt(nil, 99, 5)
 	payload = appendField(payload, 1, "id")
@@ -161,7 +161,7 @@ func TestBounds(t *testing.T) {
 }
 
 func FuzzFrame(f *testing.F) {
-	for _, g := range golden {
+	for _, g := range goldenMessages {
 		b, _ := hex.DecodeString(g.hex)
 		f.Add(b)
 	}
@@ -170,7 +170,7 @@ func FuzzFrame(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, m := range kinds {
+		for _, m := range allMessages {
 			m = reflect.New(reflect.TypeOf(m).Elem()).Interface().(Message)
 			if Decode(frame.Payload, m) != nil {
 				continue

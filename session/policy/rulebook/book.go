@@ -20,15 +20,15 @@ import (
 type Options struct {
 	File string // the user's policy.toml
 	// path of a copy of the last valid user file; "" for none. A directory next to it holds the copies of project files
-	Kept   string
-	Keep   bool          // this long-lived process may delete Kept: it knows how long the file is missing
-	Root   string        // directory that only longterm writes and that holds all of the above; "" if none
-	Trust  string        // directory of the user's trust records; "" trusts nothing
-	Home   string        // home of subjects without one
-	Person policy.Preset // default for users without another in a file; "" is hard
-	Agents policy.Preset // default for agents; "" is hard
-	Log    *slog.Logger  // nil: none
-	Trying string        // a project file that counts as trusted, to show what trust would change
+	LastGoodCopy  string
+	MayDeleteCopy bool          // this long-lived process may delete LastGoodCopy: it knows how long the file is missing
+	Root          string        // directory that only longterm writes and that holds all of the above; "" if none
+	Trust         string        // directory of the user's trust records; "" trusts nothing
+	Home          string        // home of subjects without one
+	UserPreset    policy.Preset // default for users without another in a file; "" is hard
+	AgentPreset   policy.Preset // default for agents; "" is hard
+	Log           *slog.Logger  // nil: none
+	AssumeTrusted string        // a project file that counts as trusted, to show what trust would change
 
 	now func() time.Time // clock; set by tests
 }
@@ -52,7 +52,7 @@ type fileState struct {
 	existed      bool     // at the last check
 	missingSince time.Time
 	file         *File // the last valid one; nil: none
-	hasCopy      bool  // Options.Kept, or its directory, has a copy of it
+	hasCopy      bool  // Options.LastGoodCopy, or its directory, has a copy of it
 	hash         string
 	number       int    // number of the load
 	using        string // content in use: file, kept, none or broken
@@ -92,8 +92,8 @@ func Open(o Options) *Book {
 func (b *Book) SetDefaults(person, agents policy.Preset) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.o.Person != person || b.o.Agents != agents {
-		b.o.Person, b.o.Agents = person, agents
+	if b.o.UserPreset != person || b.o.AgentPreset != agents {
+		b.o.UserPreset, b.o.AgentPreset = person, agents
 		clear(b.engines)
 	}
 }
@@ -274,7 +274,7 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	}
 	for _, k := range b.projectsAt(s.Seen.projects, again) {
 		c.add(k, b.trustOf(k))
-		if k.path == b.o.Trying && k.file != nil {
+		if k.path == b.o.AssumeTrusted && k.file != nil {
 			c.files[len(c.files)-1].trust = &trustRecord{Path: k.path, Hash: k.file.Hash}
 		}
 	}

@@ -74,9 +74,9 @@ func (c *chooser) key() string {
 func (c *chooser) compile() *compiled {
 	out := &compiled{sources: &Sources{byName: map[string]int{}}}
 	s := out.sources
-	s.Preset = c.book.o.Person
+	s.Preset = c.book.o.UserPreset
 	if c.subject.Agent != "" {
-		s.Preset = c.book.o.Agents
+		s.Preset = c.book.o.AgentPreset
 	}
 	if s.Preset == "" {
 		s.Preset = policy.Hard

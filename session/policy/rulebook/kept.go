@@ -21,10 +21,10 @@ const maxKept = maxProjects
 
 // keptPath returns where the last valid content of a file is stored, or "".
 func (b *Book) keptPath(k *fileState) string {
-	if b.o.Kept == "" || !k.project {
-		return b.o.Kept
+	if b.o.LastGoodCopy == "" || !k.project {
+		return b.o.LastGoodCopy
 	}
-	return filepath.Join(b.o.Kept+".projects", HashOf([]byte(k.path))+".toml")
+	return filepath.Join(b.o.LastGoodCopy+".projects", HashOf([]byte(k.path))+".toml")
 }
 
 // lastGood returns the last valid version of a file that this or another process read, or nil.
@@ -48,7 +48,7 @@ func (b *Book) lastGood(k *fileState) *File {
 // restart. src nil removes it.
 func (b *Book) saveCopy(k *fileState, src []byte) {
 	path := b.keptPath(k)
-	if path == "" || src == nil && !b.o.Keep && time.Since(missingSinceAtLatest(k.path, time.Now())) < missingTime {
+	if path == "" || src == nil && !b.o.MayDeleteCopy && time.Since(missingSinceAtLatest(k.path, time.Now())) < missingTime {
 		return // a new process does not know how long it is missing: an editor may be writing it
 	}
 	if err := writeCopy(path, src, k.project); err != nil {

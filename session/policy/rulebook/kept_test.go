@@ -57,7 +57,7 @@ func TestDeletedFile_SeenByOtherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := l.o
-	o.Keep = false
+	o.MayDeleteCopy = false
 	l.Book = Open(o)
 	l.want(s, "rm x", "ask")
 	l.write("policy.toml", "deny = [oops")
@@ -134,7 +134,7 @@ func TestLastGoodOneIsOfAnyProcess(t *testing.T) {
 	check := func(line, want string) {
 		t.Helper()
 		o := l.o
-		o.Keep = false
+		o.MayDeleteCopy = false
 		l.Book = Open(o)
 		l.want(Subject{Cwd: dir}, line, want)
 	}

@@ -107,9 +107,9 @@ func (s *Sources) Warnings() []string {
 	return all
 }
 
-// Soften lifts approval requirements that come from a preset and no file rule, for a line that a user typed. Denials
+// WaivePresetApprovals lifts approval requirements that come from a preset and no file rule, for a line that a user typed. Denials
 // stay. Other judgements stay unchanged.
-func (s *Sources) Soften(j policy.Judgement) policy.Judgement {
+func (s *Sources) WaivePresetApprovals(j policy.Judgement) policy.Judgement {
 	if !s.soft || j.Verdict != policy.Ask || len(j.Commands) >= policy.MaxCommands {
 		return j
 	}

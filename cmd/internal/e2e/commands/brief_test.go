@@ -134,16 +134,16 @@ func TestRefusalsHaveStatusesOfTheirOwn(t *testing.T) {
 	i.Run("run", "--", "sh", "-c", "echo > "+gate)
 	seen := map[int]api.Code{}
 	for r := range api.Codes {
-		if r.Refused < api.RefusedNeedsApproval || r.Refused > api.ExitInterrupted {
-			t.Errorf("%s: refused with %d", r.Code, r.Refused)
+		if r.RefusedExit < api.RefusedNeedsApproval || r.RefusedExit > api.ExitInterrupted {
+			t.Errorf("%s: refused with %d", r.Code, r.RefusedExit)
 		}
 		if r.Code == api.CodeUnauthorized { // denied as well: only a caller without the socket sees it
 			continue
 		}
-		if other, ok := seen[r.Refused]; ok && r.Refused != api.RefusedConflict && r.Refused != api.RefusedUnavailable {
-			t.Errorf("%s and %s are both refused with %d", r.Code, other, r.Refused)
+		if other, ok := seen[r.RefusedExit]; ok && r.RefusedExit != api.RefusedConflict && r.RefusedExit != api.RefusedUnavailable {
+			t.Errorf("%s and %s are both refused with %d", r.Code, other, r.RefusedExit)
 		}
-		seen[r.Refused] = r.Code
+		seen[r.RefusedExit] = r.Code
 	}
 }
 

@@ -140,7 +140,7 @@ func TestStable(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	body, code = i.Post("/sessions/repl/batch", `{"lines":["1","2"],"wait":true,"stop_on_error":true}`)
-	if b := e2e.Decode[api.Batched](t, body); code != 200 || len(b.Results) != 1 || b.Left != 1 { // the first may have failed
+	if b := e2e.Decode[api.Batched](t, body); code != 200 || len(b.Results) != 1 || b.LeftOut != 1 { // the first may have failed
 		t.Errorf("with stop_on_error: %d %s", code, body)
 	}
 }

@@ -143,8 +143,8 @@ func TestLeftoverProcesses_ReportedAndKilled(t *testing.T) {
 				if fmt.Sprint(r.Background) != fmt.Sprint([]int{pid}) {
 					t.Errorf("background_pids %v, it is %d", r.Background, pid)
 				}
-				if info := i.Info(r.Session); fmt.Sprint(info.Left) != fmt.Sprint([]int{pid}) {
-					t.Errorf("left_pids %v, it is %d", info.Left, pid)
+				if info := i.Info(r.Session); fmt.Sprint(info.LeftoverPIDs) != fmt.Sprint([]int{pid}) {
+					t.Errorf("left_pids %v, it is %d", info.LeftoverPIDs, pid)
 				}
 				if list := i.Run("ls"); !strings.Contains(list, "left 1 running") {
 					t.Errorf("ls:\n%s", list)

@@ -47,7 +47,7 @@ func TestClientsOfASession(t *testing.T) {
 	first.shows("typed\ntyped")
 	list := clientsOf(t, i, "one")
 	if len(list) != 2 || list[0].May != "type" || list[0].Typed == nil || list[0].Kind != "terminal" || list[0].By.PID == 0 ||
-		list[1].May != "look" || !list[1].Own || list[1].Typed != nil {
+		list[1].May != "look" || !list[1].OwnChoice || list[1].Typed != nil {
 		t.Fatalf("%+v", list)
 	}
 	n := fmt.Sprint(list[0].N)
