@@ -125,7 +125,7 @@ func removeDeadKeepers(base string) {
 }
 
 // belongsTo reports whether a keeper's directory can belong to the process that has its PID now. A process that started
-// after the last change in the directory is another one.
+// after the last change in the directory is not that keeper.
 func belongsTo(dir string, pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return false

@@ -27,7 +27,7 @@ func (*cgroups) prepareStart(_ *child, m *wire.Spawn, _ *syscall.SysProcAttr) (l
 	return func(error) bool { return false }, err
 }
 
-// signalCgroup reports that there is no cgroup.
+// signalCgroup reports that it signaled nothing.
 func signalCgroup(string, syscall.Signal) (done bool, err error) { return false, nil }
 
 // CgroupsOf returns nil: this system has no cgroups.

@@ -40,8 +40,8 @@ type child struct {
 	// Guarded by Keeper.mu:
 	exit         *wire.Exited // exit status found by the reaper
 	exitReported bool         // exit.Head is set: everything it printed is in the ring
-	outputClosed bool         // no more output is possible
-	input        *os.File     // write end of standard input; nil: none, or closed
+	outputClosed bool         // the output has ended
+	input        *os.File     // write end of standard input; nil if closed or missing
 	bound        bool         // the session is restricted (wire.Bound)
 
 	shimSocket int // our end of the socket to a shim until its program was executed; -1: none
@@ -157,7 +157,7 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	c.order = newPipeOrder(files.outputs) // before the child can write
 	k.spawning.Lock()
 	defer k.spawning.Unlock()
-	if m.Umask > 0 { // the umask of the whole process for a moment; meanwhile it creates no files that depend on it
+	if m.Umask > 0 { // the umask of the whole process for a moment, in which it creates no files that depend on it
 		defer syscall.Umask(syscall.Umask(int(m.Umask-1) & 0o777))
 	}
 	started := time.Now() // before any process of the child starts: identifies leftover processes
@@ -219,7 +219,7 @@ func (k *Keeper) release(c *child) (left chan struct{}) {
 }
 
 // signal sends sig to a part of the session. The process itself and its group are only signaled while it is not reaped:
-// its pid cannot have been reused until then.
+// a reaped pid may have been reused.
 func (k *Keeper) signal(c *child, sig syscall.Signal, scope string) error {
 	if scope == wire.ScopeForeground && !c.onPipes {
 		pgid, err := foreground(c.outputs[0].file)

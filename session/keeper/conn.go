@@ -83,7 +83,7 @@ func (c *conn) enqueue(m wire.Message, fds wire.Descriptors) {
 	setSignal(c.wake)
 }
 
-// writeQueue is the goroutine that writes the queue. It ends when a write fails, or after the reader has ended and all
+// writeQueue writes the queue on its own goroutine. It ends when a write fails, or after the reader has ended and all
 // messages are written.
 func (c *conn) writeQueue() {
 	defer c.Close() // ends the reader as well

@@ -154,7 +154,7 @@ func (k *Keeper) receivePending(l *listener, fd int) error {
 	}
 	k.setLingering(l, false)
 	if errors.Is(err, sys.ErrNoNotification) {
-		err = nil // check once more for executions from before the bell was on
+		err = nil // check again for executions from before the bell was on
 	}
 	return err
 }

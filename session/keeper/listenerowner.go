@@ -15,7 +15,7 @@ import (
 
 // Each process that an execution wakes on its way costs more than the check itself. So a daemon that has just checked one
 // receives the following ones itself, as long as more arrive soon. It records them in the listener's inbox, which the
-// keeper shares. If that daemon is gone, the keeper passes them to the next one.
+// keeper shares. After that daemon has exited, the keeper passes them to the next one.
 
 // listenerOwner states which process receives a listener's executions. Guarded by Keeper.mu.
 type listenerOwner struct {
@@ -87,7 +87,7 @@ func (k *Keeper) setLingering(l *listener, yes bool) bool {
 	return yes
 }
 
-// resumeReceivingLocked makes the keeper receive executions again after the daemon has gone, including those that the
+// resumeReceivingLocked makes the keeper receive executions again after the daemon has exited, including those that the
 // daemon had received.
 func (k *Keeper) resumeReceivingLocked() {
 	for _, l := range k.listeners {
@@ -166,7 +166,7 @@ func handleExecutionReceiver(k *Keeper, c *conn, m *wire.ExecutionReceiver, _ []
 	return err
 }
 
-// adoptLeftExecution takes over an execution that a daemon leaves to the keeper. If that daemon is gone, its executions
+// adoptLeftExecution takes over an execution that a daemon leaves to the keeper. If that daemon has exited, its executions
 // are taken over together.
 func (k *Keeper) adoptLeftExecution(l *listener, c *conn, m *wire.ExecutionReceiver) {
 	defer l.users.Done()

@@ -30,8 +30,8 @@ func signalSession(pid int, sig syscall.Signal, reaped bool) error {
 // user's systemd. The end of the login or unit then does not end the sessions. Call it before any child exists.
 func moveToOwnScope() error { return errors.ErrUnsupported }
 
-// handoffFile returns an error: without /proc a program cannot be executed by descriptor, so there is no upgrade in
-// place.
+// handoffFile returns an error: without /proc a program cannot be executed by descriptor, so an upgrade in place is
+// not possible.
 func handoffFile() (*os.File, error) {
 	return nil, fmt.Errorf("a keeper cannot be upgraded in place on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }

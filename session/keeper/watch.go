@@ -135,7 +135,7 @@ func (k *Keeper) restoreFiles() {
 	}
 }
 
-// hasVisibleLocks reports whether other keepers find this one's locks. Without a lock in the state directory only the
+// hasVisibleLocks reports whether other keepers find the locks of this one. Without a lock in the state directory only the
 // first counts.
 func (k *Keeper) hasVisibleLocks() bool {
 	return launch.IsFile(k.lock, k.cfg.Lock) && (k.stateLock == nil || launch.IsFile(k.stateLock, k.cfg.StateLock))

@@ -404,7 +404,7 @@ func (a *answer) readOmitted() string {
 	return "omitted: " + call("read", "session", a.Session, "since", a.Omitted.From, "to", a.Omitted.To)
 }
 
-// joinText joins two texts, of which one may be empty.
+// joinText joins two texts. Either may be empty.
 func joinText(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -116,7 +116,7 @@ func (r *eventStore) evictLocked(p *sessionEvents) {
 	}
 }
 
-// dropOldestLocked drops the oldest event of a session, or the stream of its oldest call if no events are left. While
+// dropOldestLocked drops the oldest event of a session, or the stream of its oldest call if it has no events. While
 // there are events, a stream without any is kept, as its answer may follow. The caller holds mu.
 func (r *eventStore) dropOldestLocked(p *sessionEvents) {
 	if len(p.order) == 0 {

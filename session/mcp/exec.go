@@ -162,7 +162,7 @@ func (s *Server) followJob(ctx context.Context, job string, args *execArgs) (*sd
 	}
 	s.showScreen(ctx, a, args.budget())
 	if args.Session == "" && !a.isRunning() {
-		a.Cursor = 0 // no more output will come
+		a.Cursor = 0 // the output has ended
 	}
 	return replyAnswer(a, args.Session, args.ID), nil
 }

@@ -115,8 +115,8 @@ func (e *typedInput) noteNotRun(a *answer) {
 	a.Message = "nothing was run: the shell is at its prompt, or waits for the rest of the line (Ctrl-C cancels it)"
 }
 
-// addTo adds the outcome to an answer. It removes what the model knows: the echo of its own text, and how to answer after
-// an answer.
+// addTo adds the outcome to an answer. It removes what the model knows: the echo of the typed text, and how to answer
+// after an answer.
 func (e *typedInput) addTo(a *answer, since uint64) {
 	if e == nil {
 		return

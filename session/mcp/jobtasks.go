@@ -23,7 +23,7 @@ func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk
 	}
 	if !a.isRunning() {
 		if args.Session == "" {
-			a.Cursor = 0 // no more output will come
+			a.Cursor = 0 // the output has ended
 		}
 		return replyAnswer(a, args.Session, args.ID), nil
 	}
@@ -96,7 +96,7 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 	}
 	switch d.Status {
 	case TaskCompleted:
-		if !a.isRunning() && a.Command == 0 && j.Result.Outcome == "" { // the session ended with it: no more output will come
+		if !a.isRunning() && a.Command == 0 && j.Result.Outcome == "" { // the session and its output ended with it
 			a.Cursor = 0
 		}
 		d.Result = replyAnswer(a)

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// maxReportedJobs bounds the remembered jobs. A dropped one is reported once more.
+// maxReportedJobs bounds the remembered jobs. A dropped one is reported again.
 const maxReportedJobs = 2000
 
 // reportedApprovals holds the approvals that were reported for waiting jobs. A wait continues over those and returns for

@@ -66,7 +66,7 @@ type Server struct {
 	screens    screenVersions
 	scheduling *scheduling // of requests by HTTP
 
-	lifetime context.Context // ends shutdownTimeout after the server was asked to end
+	lifetime context.Context // ends shutdownTimeout after a request to end the server
 	endCalls context.CancelFunc
 }
 

@@ -141,13 +141,13 @@ func depth(text []byte) (deepest int) {
 // drainTimeout is how long calls in progress may take after the input has ended.
 const drainTimeout = 15 * time.Second
 
-// shutdownTimeout is how long pending answers may take after the server was asked to end.
+// shutdownTimeout is how long pending answers may take after a request to end the server.
 const shutdownTimeout = 2 * time.Second
 
 // drainingTransport is a transport that answers pending calls before it ends.
 type drainingTransport struct {
 	sdk.Transport
-	stop <-chan struct{} // closed when the server is asked to end; nil: never
+	stop <-chan struct{} // closed by a request to end the server; nil: never
 }
 
 // Connect implements sdk.Transport.

@@ -60,7 +60,7 @@ func (e *Finder) RecordTyped(data []byte, by MayEcho, at int, line, off uint64, 
 	}
 }
 
-// openLine returns the line that is being typed, and adds one if there is none.
+// openLine returns the line that is being typed, and adds a new one if needed.
 func (e *Finder) openLine(at int, line, off uint64) *TypedLine {
 	if n := len(e.Lines); n > 0 && !e.Lines[n-1].Enter {
 		return &e.Lines[n-1]

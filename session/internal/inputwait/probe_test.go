@@ -220,7 +220,7 @@ func TestReuseLastProbe_AtPrompt(t *testing.T) {
 		"no word":           {"", func(*host) {}, inputdetect.Text, true},
 		"a prompt":          {"$ ", func(h *host) { h.probe.Result.Program = "dash" }, inputdetect.Prompt, true},
 		"output on its way": {"Continue? [y/n] ", func(h *host) { h.probe.OutputPending = true }, inputdetect.None, false},
-		"nobody knows":      {"Continue? [y/n] ", func(h *host) { h.probe.Failed = true }, inputdetect.Confirm, false},
+		"unknown processes": {"Continue? [y/n] ", func(h *host) { h.probe.Failed = true }, inputdetect.Confirm, false},
 		"silence decides":   {"done\r\n", setPolling, inputdetect.None, false},
 		"a long silence": {"done\r\n", func(h *host) {
 			setPolling(h)

@@ -24,7 +24,7 @@ type hold struct {
 	active      bool
 	ctrlCTyped  bool      // as a key, by longterm: it is typed again if no prompt comes
 	prompt      uint64    // number of the newest prompt at the interrupt
-	repair      bool      // not for an interrupt but for a repair line of the host
+	repair      bool      // held for a repair line of the host
 	promptSeen  bool      // a prompt was printed since
 	mayStayMute bool      // perhaps no prompt will be printed
 	repeats     int       // Ctrl-C was typed this often

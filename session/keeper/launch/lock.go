@@ -62,7 +62,7 @@ func RemoveLock(path string) error {
 	return errors.Join(os.Remove(path), f.Close())
 }
 
-// Relock returns a lock that other processes can find: if the locked file was removed, it creates and locks another one.
+// Relock returns a lock that other processes can find: if the locked file was removed, it creates and locks a new file.
 func Relock(f *os.File, path string) (*os.File, error) {
 	if f != nil && IsFile(f, path) {
 		return f, nil

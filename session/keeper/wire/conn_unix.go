@@ -23,8 +23,8 @@ type Conn struct {
 	out []byte        // encoded frame
 }
 
-// receivedFDs holds the descriptors that came with one frame. The kernel passes only as many as the process may open. If
-// some are missing, truncated is set and the descriptors are useless.
+// receivedFDs holds the descriptors that came with one frame. The kernel passes at most the number that the process may
+// open. If some are missing, truncated is set and the descriptors are useless.
 type receivedFDs struct {
 	fds       []int
 	truncated bool
