@@ -21,14 +21,14 @@ type diskWriter struct {
 	id, dir string
 	log     *slog.Logger
 	screens *history.ScreenSeries
-	tasks   *sync.WaitGroup
+	tasks   *sync.WaitGroup // running goroutines of the session that use the disk
 
 	mu         sync.Mutex
-	running    bool // the goroutine runs
-	fileFailed bool // a file that goes with a checkpoint was not written
-	checkpoint *pendingCheckpoint
-	screen     *checkpoint.Checkpoint
-	environ    []byte
+	running    bool                   // the goroutine runs
+	fileFailed bool                   // a file that goes with a checkpoint was not written
+	checkpoint *pendingCheckpoint     // queued; nil: none
+	screen     *checkpoint.Checkpoint // queued; nil: none
+	environ    []byte                 // queued content of environFile; nil: none
 }
 
 // pendingCheckpoint is a checkpoint in the queue.

@@ -12,9 +12,9 @@ import (
 // effects keeps the newest bells, notifications and clipboard writes of a session's program. They happen once and are not part
 // of a frame, so clients that watch the session get them from here.
 type effects struct {
-	mu   sync.Mutex // guards list and next
-	list []vterm.Event
-	next uint64 // number of the next effect; those in list precede it
+	mu   sync.Mutex    // guards list and next
+	list []vterm.Event // oldest first
+	next uint64        // number of the next effect; those in list precede it
 
 	// The owner's:
 	pending bool                              // an effect was added since the last frame

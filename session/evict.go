@@ -14,10 +14,10 @@ import (
 
 // EmulatorCache is the set of ended sessions whose emulators are in memory, newest use first.
 type EmulatorCache struct {
-	limit int
+	limit int // most emulators in memory
 
 	mu   sync.Mutex
-	list []*Session
+	list []*Session // newest use first
 }
 
 // NewEmulatorCache returns a cache of at most limit emulators.

@@ -148,7 +148,7 @@ func (h *inputWait) unchangedSinceProbe() (still bool) {
 // verdictInputs holds the inputs of a verdict other than the program: the screen size and the known secrets.
 type verdictInputs struct {
 	cols, rows int
-	known      *redact.Set
+	known      *redact.Set // secrets to redact
 }
 
 // verdictInputs returns the current inputs.
@@ -448,7 +448,7 @@ func newInputNeed(v inputdetect.Verdict) (n InputNeed) {
 
 // cursorPlace is the cursor's row, on a screen of some size.
 type cursorPlace struct {
-	row        uint64
+	row        uint64 // id of the cursor's row
 	cols, rows int
 }
 

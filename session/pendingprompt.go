@@ -12,7 +12,7 @@ import (
 // the key. Publishing both changes for each key would make listeners see a new prompt, and delay the key's echo. So the
 // change is published only after a probe has decided.
 type pendingPrompt struct {
-	needs  InputNeed
+	needs  InputNeed // removed from the status
 	shell  ShellStatus
 	prompt bool   // shell is a guessed prompt
 	row    uint64 // row of the cursor

@@ -101,7 +101,7 @@ type Session struct {
 	ring   *ring.Ring
 	events []vterm.Event // reused
 
-	ops         chan func()
+	ops         chan func()   // operations for the owner
 	output      chan struct{} // signals that the ring has new output
 	rebuildNow  chan struct{} // closed by the first operation, which starts the rebuild
 	stop        chan struct{}
@@ -111,9 +111,9 @@ type Session struct {
 	startOnce   sync.Once // starts the owner
 
 	// The owner's:
-	offset       uint64 // bytes that the emulator has processed
-	exit         *Exit  // reported by the keeper; output up to exitAt is not handled yet
-	exitAt       uint64
+	offset       uint64    // bytes that the emulator has processed
+	exit         *Exit     // reported by the keeper; output up to exitAt is not handled yet
+	exitAt       uint64    // output offset after which exit counts
 	outputEnded  bool      // the output has ended
 	released     bool      // the keeper has forgotten the session
 	publishMuted bool      // changes are not published, as history is being replayed
@@ -142,7 +142,7 @@ type Session struct {
 	effects     effects
 	watch       watchers
 	outputTimes outputTimes
-	followers   history.RingReader
+	followers   history.RingReader // lets followers read the ring
 
 	mu       sync.Mutex    // guards cfg.Status (the current status) and observations of other goroutines (see storeObservation)
 	progress wait.Progress // progress found by the watcher of the output

@@ -24,8 +24,8 @@ const trackingFile = "shell.json"
 type tracking struct {
 	*shell.Tracker
 	kind     shell.Kind
-	file     string // path of trackingFile
-	stateDir string
+	file     string    // path of trackingFile
+	stateDir string    // directory of the shell's state files
 	env      shell.Env // as of the newest prompt; nil: unknown
 	// changed holds the differences from the first prompt's environment, without secrets. nil values are unset
 	// variables.

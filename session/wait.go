@@ -132,7 +132,7 @@ func (s *Session) endWaits() {
 type waits struct {
 	s    *Session
 	set  *wait.Set
-	open map[*wait.Waiter]chan WaitResult
+	open map[*wait.Waiter]chan WaitResult // receives the result, by wait
 }
 
 // newWaits returns the host of a session without waits.

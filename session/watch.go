@@ -22,8 +22,8 @@ func (w *Watch) Close() { w.watchers.remove(w) }
 // watchers is the set of a session's watches. Its lock guards the set only.
 type watchers struct {
 	mu         sync.Mutex
-	set        map[*Watch]struct{}
-	nextOutput []func() // functions of NextOutput
+	set        map[*Watch]struct{} // open watches
+	nextOutput []func()            // functions of NextOutput
 }
 
 // Watch starts a watch. Both signals are set at first, so that the watcher starts with a read.

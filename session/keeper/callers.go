@@ -144,8 +144,8 @@ func handleBound(k *Keeper, _ *conn, m *wire.Bound, _ []*os.File) error {
 
 // rejections queues rejected callers for the daemon, which records them: the keeper opens no file. Guarded by Keeper.mu.
 type rejections struct {
-	pending []*wire.Refused
-	sentAt  time.Time // when the last batch was sent
+	pending []*wire.Refused // not sent yet
+	sentAt  time.Time       // when the last batch was sent
 }
 
 const (

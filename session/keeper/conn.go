@@ -19,21 +19,21 @@ import (
 type conn struct {
 	*wire.Conn
 	role string
-	uid  int
+	uid  int   // user of the peer
 	pid  int64 // from the kernel if possible, otherwise from the peer's Hello
 
 	mu         sync.Mutex
-	queue      []queuedMessage
-	writing    bool          // a goroutine writes the queue
-	writeEnded bool          // nothing more is written
-	wake       chan struct{} // wakes the writer
-	readEnded  chan struct{} // closed when reading has ended
+	queue      []queuedMessage // oldest first
+	writing    bool            // a goroutine writes the queue
+	writeEnded bool            // nothing more is written
+	wake       chan struct{}   // wakes the writer
+	readEnded  chan struct{}   // closed when reading has ended
 }
 
 // queuedMessage is an encoded message in the queue.
 type queuedMessage struct {
-	frame []byte
-	fds   wire.Descriptors
+	frame []byte           // encoded message
+	fds   wire.Descriptors // duplicates, to send with it
 }
 
 const (

@@ -11,15 +11,15 @@ import (
 // their memory: one goroutine waits for all of them and restarts theirs.
 type epollParker struct {
 	mu         sync.Mutex
-	file       *os.File // an epoll instance; nil before first use
-	streams    map[int32]parkedStream
-	lastNumber int32 // newest number of a parked stream
+	file       *os.File               // an epoll instance; nil before first use
+	streams    map[int32]parkedStream // by number
+	lastNumber int32                  // newest number of a parked stream
 }
 
 // parkedStream is a parked stream and the function that restarts its goroutine.
 type parkedStream struct {
 	stream *stream
-	resume func()
+	resume func() // restarts the stream's goroutine
 }
 
 // park calls on, once, as soon as a stream is readable or closed. The caller must no longer use the stream. It returns

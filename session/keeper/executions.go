@@ -43,7 +43,7 @@ type listener struct {
 // run still use the old one.
 type sessionRun struct {
 	id     string
-	number uint64
+	number uint64 // unique among the keeper's runs
 }
 
 // newListener returns the listener of a run whose first process is lead.

@@ -69,7 +69,7 @@ type Keeper struct {
 	shims    sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
 
 	mu         sync.Mutex
-	children   map[string]*child
+	children   map[string]*child // sessions by id
 	conns      map[*conn]struct{}
 	supervisor supervisor
 	helpers    map[int]func(syscall.WaitStatus) // by pid

@@ -44,10 +44,10 @@ type supervisor struct {
 	ready            bool   // it serves clients
 	wasReady         bool   // it was ready once
 	startedAt        time.Time
-	crashes          int  // consecutive instant crashes
-	diskFull         bool // the newest daemon ended because its disk is full: the next would, too
-	restarts         uint64
-	lastError        string
+	crashes          int            // consecutive instant crashes
+	diskFull         bool           // the newest daemon ended because its disk is full: the next would, too
+	restarts         uint64         // number so far
+	lastError        string         // how the last daemon ended
 	waiters          []daemonWaiter // requests to answer when a daemon is ready
 	restartScheduled bool           // a restart is scheduled
 	stoppedChecks    int            // consecutive checks that found it stopped while needed
@@ -56,7 +56,7 @@ type supervisor struct {
 // daemonWaiter is a request for a running daemon.
 type daemonWaiter struct {
 	conn *conn
-	req  uint64
+	req  uint64 // number of the request
 }
 
 // wantDaemon ensures that a daemon runs or starts. w, if any, is answered once it is ready or given up.

@@ -21,7 +21,7 @@ type agentClients struct {
 	fixedLabel string // label for all; empty: each client's own name
 
 	mu      sync.Mutex
-	clients map[callerID]*client.Client
+	clients map[callerID]*client.Client // by caller
 }
 
 // callerID identifies a caller: the agent's label, and the name of its daemon token, if any.

@@ -31,7 +31,7 @@ var errEventsExpired = errors.New("later events have expired; read jobs and sess
 type eventStore struct {
 	mu       sync.Mutex
 	sessions map[string]*sessionEvents
-	bytes    int
+	bytes    int // total of all sessions
 }
 
 // sessionEvents are the events of a protocol session.
@@ -44,7 +44,7 @@ type sessionEvents struct {
 
 // streamEvents are the events of a stream, from number first on.
 type streamEvents struct {
-	first    int
+	first    int // number of events[0]
 	events   [][]byte
 	isOpened bool // a client has read the stream from its start
 }

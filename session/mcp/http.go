@@ -176,7 +176,7 @@ func writeTooLarge(w http.ResponseWriter) {
 // reports only the failure.
 type resumeWriter struct {
 	http.ResponseWriter
-	rejected bool
+	rejected bool // the stream cannot be resumed
 }
 
 const notResumedText = "stream cannot resume (events expired, or unknown Last-Event-ID): open it without Last-Event-ID; " +

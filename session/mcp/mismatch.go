@@ -16,7 +16,7 @@ import (
 type mismatchWriter struct {
 	http.ResponseWriter
 	headerRevision string // revision named in the header
-	isRejection    bool
+	isRejection    bool   // the SDK rejects the request
 }
 
 // WriteHeader implements http.ResponseWriter.

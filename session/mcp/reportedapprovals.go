@@ -15,7 +15,7 @@ const maxReportedJobs = 2000
 // others.
 type reportedApprovals struct {
 	mu   sync.Mutex
-	jobs map[string]string
+	jobs map[string]string // approval by job
 }
 
 // lastReported returns the approval last reported for a job that still waits for it, or "".

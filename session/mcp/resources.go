@@ -49,7 +49,7 @@ type address struct {
 	n        int    // of command
 	from, to uint64 // of output
 
-	transcript bool
+	transcript bool // lines that the terminal showed, instead of output
 }
 
 // maxURI bounds the length of a URI, in bytes.

@@ -17,7 +17,7 @@ const maxScreens = 2000
 // screenVersions holds the version of each session's screen that a client got last.
 type screenVersions struct {
 	mu       sync.Mutex
-	versions map[string]uint64
+	versions map[string]uint64 // by client and session
 }
 
 // last returns the version that a client got last, or 0.

@@ -60,7 +60,7 @@ type Server struct {
 	limiter    *callLimiter
 	agents     *agentClients
 	watch      *watcher
-	levels     [All + 1]*sdk.Server
+	levels     [All + 1]*sdk.Server // SDK servers by level
 	sweep      sweeper
 	reported   reportedApprovals
 	screens    screenVersions

@@ -30,7 +30,7 @@ const (
 // sweeper removes the sessions of lines that ended long ago. The zero value has removed nothing.
 type sweeper struct {
 	mu      sync.Mutex
-	lines   int
+	lines   int // new lines since the last sweep
 	running sync.WaitGroup
 }
 

@@ -19,9 +19,9 @@ import (
 type watcher struct {
 	c      *client.Client
 	log    *slog.Logger
-	update func(uri string)
+	update func(uri string) // called with a changed resource
 
-	tailing sync.WaitGroup
+	tailing sync.WaitGroup // running tailCompletions
 
 	mu     sync.Mutex
 	uris   map[string]*subscription
@@ -34,8 +34,8 @@ type watcher struct {
 type subscription struct {
 	count         int    // number of subscribers
 	session       string // id; empty for any
-	part          string
-	noticePending bool // a notice is scheduled
+	part          string // part of the session: output, screen, command
+	noticePending bool   // a notice is scheduled
 
 	tailed string             // a daemon subscription whose completions are published; "": none
 	stop   context.CancelFunc // ends tailCompletions

@@ -46,7 +46,7 @@ const (
 
 // change is an offset at which the stream of the output changes.
 type change struct {
-	at     uint64
+	at     uint64 // output offset
 	stream Stream
 }
 
@@ -63,8 +63,8 @@ type Streams struct {
 
 	mu      sync.Mutex
 	changes []change // from since to end, oldest first; the first one is at since
-	since   uint64
-	end     uint64 // offset after the newest known output
+	since   uint64   // first offset of changes
+	end     uint64   // offset after the newest known output
 }
 
 // HasStreams reports whether stdout and stderr are separate.

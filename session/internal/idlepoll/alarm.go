@@ -10,9 +10,9 @@ import (
 // are set.
 type Alarm struct {
 	p     *Poller
-	call  func()
-	at    time.Time
-	index int // position in the heap, from 1; 0: not set
+	call  func()    // function to call
+	at    time.Time // time of the next call
+	index int       // position in the heap, from 1; 0: not set
 }
 
 // Alarm returns an alarm that calls f each time its set time has come.

@@ -59,7 +59,7 @@ func NewQueue(d Device) *Queue { return &Queue{device: d} }
 type pendingWrite struct {
 	data  []byte
 	input *ring.Input // of numbered input; otherwise nil
-	reply bool
+	reply bool        // a reply to a query, which may be dropped
 	ctx   context.Context
 	done  chan error // buffered; nil for replies
 }

@@ -2,7 +2,7 @@ package inputqueue
 
 // Reply is the emulator's reply to queries in the output up to an offset.
 type Reply struct {
-	At   uint64
+	At   uint64 // output offset
 	Data []byte
 }
 

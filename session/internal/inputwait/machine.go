@@ -17,16 +17,16 @@ type Machine struct {
 	host   Host
 	rhythm inputdetect.SilenceTracker
 	Schedule
-	shellReads         bool    // at the last probe the shell itself was reading
-	blank              bool    // at the last probe no text was before the cursor
-	relayWaits         bool    // at the last probe a relay process was waiting
-	isOwnProgram       bool    // at the last probe it was the session's own program
-	outputPending      bool    // at the last probe output was in transit
-	inputUnread        bool    // at the last probe input was unread
-	noOutputSinceInput bool    // nothing was printed since the last input
-	unchanged          bool    // the last probe found a stable wait: see IsUnchanged
-	lastFinding        Finding // of the last probe
-	wait               readWait
+	shellReads         bool      // at the last probe the shell itself was reading
+	blank              bool      // at the last probe no text was before the cursor
+	relayWaits         bool      // at the last probe a relay process was waiting
+	isOwnProgram       bool      // at the last probe it was the session's own program
+	outputPending      bool      // at the last probe output was in transit
+	inputUnread        bool      // at the last probe input was unread
+	noOutputSinceInput bool      // nothing was printed since the last input
+	unchanged          bool      // the last probe found a stable wait: see IsUnchanged
+	lastFinding        Finding   // of the last probe
+	wait               readWait  // of the last probe
 	reader             spentWait // at the last probe
 	probedAt           time.Time // when the kernel was last probed
 	spent              spentWait // wait in which the last input came

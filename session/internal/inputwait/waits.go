@@ -9,7 +9,7 @@ import (
 // spentWait is the program's wait in which input came. The input ends it. While the kernel still reports the same wait,
 // the program has not read the input.
 type spentWait struct {
-	tid   int
+	tid   int       // thread that waits
 	waits int64     // number of the thread's wait
 	until time.Time // afterwards the wait counts again: the input may not have ended a line
 }
@@ -38,7 +38,7 @@ func (w *spentWait) isSame(r *inputdetect.Result, now time.Time) bool {
 
 // readWait is one thread's wait for the terminal while it lasts.
 type readWait struct {
-	tid           int
+	tid           int       // thread that waits
 	waits         int64     // number of the thread's wait
 	since         time.Time // when it was first seen
 	off           uint64    // output offset then

@@ -21,7 +21,7 @@ const (
 
 // hold keeps lines in the queue after an interrupt, until the shell is at its prompt and reads.
 type hold struct {
-	active      bool
+	active      bool      // lines are held
 	ctrlCTyped  bool      // as a key, by longterm: it is typed again if no prompt comes
 	prompt      uint64    // number of the newest prompt at the interrupt
 	repair      bool      // held for a repair line of the host

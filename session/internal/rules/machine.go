@@ -65,13 +65,13 @@ type Machine struct {
 	editor     *echodetect.EditorRegion // the owner's; the machine only reads it
 	engine     *respond.Engine
 	rules      []*Rule // in the engine's order
-	lastID     int
-	firings    int
+	lastID     int     // number of the newest rule
+	firings    int     // number so far
 	pending    []Reply // replies to type, in order
 	replying   bool    // the first pending reply is being looked up
 	performing bool    // the engine's actions are being performed
-	finished   bool
-	typedAt    uint64 // output offset at the newest input other than replies
+	finished   bool    // the last rule was removed
+	typedAt    uint64  // output offset at the newest input other than replies
 	screen     screenWatch
 	unsaved    time.Time // time of the oldest unsaved change; zero: none
 }

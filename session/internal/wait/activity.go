@@ -13,8 +13,8 @@ import (
 // waits for quiet.
 type activity struct {
 	filter  inputdetect.ActivityFilter
-	rows    []string // of the screen at the last check; nil if no caller waits for silence
-	version uint64
+	rows    []string  // of the screen at the last check; nil if no caller waits for silence
+	version uint64    // of rows
 	top     uint64    // id of the first row
 	last    time.Time // time of the last meaningful output
 }

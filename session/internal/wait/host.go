@@ -41,13 +41,13 @@ type View struct {
 	Phase      shell.Phase
 	// Followed reports that the shell has integration; PromptAt and the command are known then.
 	Followed       bool
-	PromptAt       uint64
+	PromptAt       uint64 // output offset of the newest prompt
 	Command        string // the command that ended last
-	CommandEnd     uint64
-	HasCommand     bool // a command has ended, and none runs
-	Alt            bool // a full-screen program is shown
+	CommandEnd     uint64 // output offset at the command's end
+	HasCommand     bool   // a command has ended, and none runs
+	Alt            bool   // a full-screen program is shown
 	Title          string
-	Bells          int
+	Bells          int    // number so far
 	BellAt         uint64 // offset after the newest one
 	Reported       bool   // the program reports its progress
 	Percent        int

@@ -47,16 +47,16 @@ type Waiter struct {
 	from           Anchor // where the wait starts to match
 	fired          []Fired
 	open           []bool // conditions that have not fired
-	remaining      int
+	remaining      int    // conditions that have not fired
 	started        time.Time
-	lines          *lines // nil if no condition matches output
-	fedTo          uint64 // output offset up to which lines was fed
-	expected       uint64 // offset + 1 of the last text in echo; 0: none
-	echo           echodetect.Stripper
-	inEditor       bool      // fedTo is within output of a line editor
-	matchedVersion uint64    // screen version at which rows were last matched
-	matchedTo      uint64    // output offset at which the screen was last matched
-	unsettled      time.Time // when output after matchedTo was first seen; zero: none was
+	lines          *lines              // nil if no condition matches output
+	fedTo          uint64              // output offset up to which lines was fed
+	expected       uint64              // offset + 1 of the last text in echo; 0: none
+	echo           echodetect.Stripper // removes typed input
+	inEditor       bool                // fedTo is within output of a line editor
+	matchedVersion uint64              // screen version at which rows were last matched
+	matchedTo      uint64              // output offset at which the screen was last matched
+	unsettled      time.Time           // when output after matchedTo was first seen; zero: none was
 }
 
 // New returns a wait that starts at a time.

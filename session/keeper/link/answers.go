@@ -30,9 +30,9 @@ type answerState struct {
 	open         map[execution]struct{}         // executions without an answer
 	received     map[execution]*sessionListener // executions that the keeper does not know of, without an answer
 	leftToKeeper map[execution]struct{}         // executions left to the keeper, which will report them or their end
-	ended        bool
-	frames       []byte // answers to send to the keeper
-	batched      int    // number of answers in frames
+	ended        bool                           // the connection has ended
+	frames       []byte                         // answers to send to the keeper
+	batched      int                            // number of answers in frames
 	timer        *time.Timer
 }
 

@@ -72,9 +72,9 @@ type Link struct {
 	notices Notices
 	closedC chan struct{} // closed when the connection has ended
 
-	mu      sync.Mutex // guards the fields below and writes to conn
-	req     uint64     // number of the last request
-	pending map[uint64]*call
+	mu      sync.Mutex       // guards the fields below and writes to conn
+	req     uint64           // number of the last request
+	pending map[uint64]*call // by number
 	answers answerState
 	reading readerState
 }
@@ -83,7 +83,7 @@ type Link struct {
 type call struct {
 	link      *Link
 	req       uint64
-	answers   chan answer
+	answers   chan answer // closed by the connection's end
 	abandoned chan struct{}
 }
 

@@ -22,7 +22,7 @@ import (
 // sessionListener is the seccomp listener of a session.
 type sessionListener struct {
 	sessionRun
-	fd             int
+	fd             int                // descriptor of the listener
 	leaderPID      int64              // the session's own process
 	inbox          *notifyqueue.Inbox // nil: the keeper has sent none
 	inboxRequested bool               // the inbox was requested

@@ -16,7 +16,7 @@ var ErrFuture = errors.New("offset lies beyond the end of the output")
 
 // Chunk is a piece of output.
 type Chunk struct {
-	Data []byte
+	Data []byte // a part of the buffer of the call
 	From uint64 // offset of Data[0]
 	Next uint64 // offset after Data: where to read on
 	Gap  uint64 // bytes lost between the requested offset and From

@@ -12,10 +12,10 @@ const echoInterval = 2 * time.Millisecond
 // frameClock lets the first change after an idle time, or after input, through at once and batches those that follow.
 type frameClock struct {
 	interval func() time.Duration // least time between two; nil: FrameInterval
-	last     time.Time
-	timer    *time.Timer // set while a frame is owed
-	dueAt    time.Time   // when the owed frame may be sent
-	echo     bool        // input came, and no frame was sent since
+	last     time.Time            // time of the last frame
+	timer    *time.Timer          // set while a frame is owed
+	dueAt    time.Time            // when the owed frame may be sent
+	echo     bool                 // input came, and no frame was sent since
 }
 
 // expectEcho marks the next change as a possible echo of input.
@@ -72,7 +72,7 @@ func (c *frameClock) onTimer() {
 // alarm is a timer that is reset only if its time changes. The zero value is not set.
 type alarm struct {
 	timer *time.Timer
-	due   time.Time
+	due   time.Time // zero: not set
 }
 
 // set arms the alarm for a time, or stops it if ok is false.
