@@ -137,7 +137,7 @@ func (s *Session) wasRead(ctx context.Context) Tristate {
 			case !m.Canonical || s.typing.lastByte == '\r' || s.typing.lastByte == '\n': // an unfinished line may wait unseen
 				a = Yes
 			default: // Ctrl-C is never read, nor the text before it
-				if dropped, err := sys.DropsLine(fd, s.typing.lastByte); err == nil && dropped {
+				if dropped, err := sys.DiscardsInput(fd, s.typing.lastByte); err == nil && dropped {
 					a = Yes
 				}
 			}

@@ -212,7 +212,7 @@ func (h *inputWait) readKernel(p *inputwait.Probe) {
 			t.Leader, t.NoEcho = s.leader.find(&t, s.Status().PID), p.Modes != nil && !p.Modes.Echo
 			p.Result = h.prober.Probe(t)
 		}
-		p.OutputPending = sys.OutputPending(fd)
+		p.OutputPending = sys.HasPendingOutput(fd)
 		return err
 	})
 	p.Failed = err != nil
@@ -228,7 +228,7 @@ func (h *inputWait) Screen() inputwait.Screen {
 }
 
 // RedactLine implements inputwait.Host.
-func (h *inputWait) RedactLine(line string) string { return h.s.cfg.Vault.Set().Text(line) }
+func (h *inputWait) RedactLine(line string) string { return h.s.cfg.Vault.Set().MaskText(line) }
 
 // onOutput schedules a probe after output.
 func (h *inputWait) onOutput(now time.Time) {

@@ -304,10 +304,10 @@ func (h *lineHost) saneTerminal() {
 	s := h.s
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {
-			if h.shell.kind.Spec().HasEditor && !sys.RawOutput(fd) {
+			if h.shell.kind.Spec().HasEditor && !sys.IsRawOutput(fd) {
 				return nil // the mode of the editor
 			}
-			_, err := sys.Sane(fd)
+			_, err := sys.ResetModes(fd)
 			return err
 		})
 	}

@@ -42,7 +42,7 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 		p.Canonical = m.Canonical
 		after, err := sys.ReadModes(fd)
 		sameMode = err == nil && after.Canonical == m.Canonical
-		onItsWay = sys.OutputPending(fd)
+		onItsWay = sys.HasPendingOutput(fd)
 		return nil
 	})
 	if !s.typing.queue.IsEmpty() { // queued input is unread too

@@ -52,16 +52,16 @@ func (s *Session) Redact(from uint64, data []byte) {
 		return
 	}
 	before := s.outputBefore(from)
-	after := s.outputAfter(from+uint64(len(data)), redact.Reach+maxLineReach)
+	after := s.outputAfter(from+uint64(len(data)), redact.ContextBytes+maxLineReach)
 	all := append(append(make([]byte, 0, len(before)+len(data)+len(after)), before...), data...)
 	all = append(all, cutAtLineEnd(after)...)
 	set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data))
 	copy(data, all[len(before):len(before)+len(data)])
 }
 
-// outputBefore returns the output that ends at an offset, as far back as available, at most redact.Reach bytes.
+// outputBefore returns the output that ends at an offset, as far back as available, at most redact.ContextBytes bytes.
 func (s *Session) outputBefore(end uint64) (b []byte) {
-	at := end - min(end, redact.Reach)
+	at := end - min(end, redact.ContextBytes)
 	for room := make([]byte, end-at); at < end; {
 		c, err := s.readUnmasked(at, room[len(b):])
 		if err != nil || c.Next == at {
@@ -97,10 +97,10 @@ func (s *Session) outputAfter(from uint64, n int) (b []byte) {
 // its end is read, and all of it would be searched again.
 const maxLineReach = 512
 
-// cutAtLineEnd cuts after at the last line end behind redact.Reach bytes.
+// cutAtLineEnd cuts after at the last line end behind redact.ContextBytes bytes.
 func cutAtLineEnd(after []byte) []byte {
-	if len(after) > redact.Reach {
-		return after[:redact.Reach+bytes.LastIndexByte(after[redact.Reach:], '\n')+1]
+	if len(after) > redact.ContextBytes {
+		return after[:redact.ContextBytes+bytes.LastIndexByte(after[redact.ContextBytes:], '\n')+1]
 	}
 	return after
 }

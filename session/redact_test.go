@@ -89,8 +89,8 @@ func TestWaitSettled(t *testing.T) {
 			if got := f.SettledOffset(); got != from {
 				t.Errorf("%s: settled up to %d, want %d", text, got, from)
 			}
-			time.AfterFunc(redact.Settle/2, func() { f.print(f.Session, "er22 ") })
-			if took := settle(from + uint64(len(text))); took != redact.Settle {
+			time.AfterFunc(redact.SettleTime/2, func() { f.print(f.Session, "er22 ") })
+			if took := settle(from + uint64(len(text))); took != redact.SettleTime {
 				t.Errorf("%s: took %v", text, took)
 			}
 			if text == "x hunt" {
@@ -98,10 +98,10 @@ func TestWaitSettled(t *testing.T) {
 					t.Errorf("%q", got.Data)
 				}
 			}
-			if took := settle(f.Status().Offset); took != redact.Settle/2 {
+			if took := settle(f.Status().Offset); took != redact.SettleTime/2 {
 				t.Errorf("%s: the second piece took %v", text, took)
 			}
-			time.Sleep(redact.Settle) // of the bubble's time
+			time.Sleep(redact.SettleTime) // of the bubble's time
 			if took := settle(f.Status().Offset); took != 0 || f.SettledOffset() != f.Status().Offset {
 				t.Errorf("%s: old output took %v", text, took)
 			}
@@ -121,12 +121,12 @@ func TestArrivals(t *testing.T) {
 		a.add(i*10, i*10+10, now)
 		now = now.Add(7 * time.Millisecond)
 		settled := a.settledOffset(i*10+10, now)
-		if least := i*10 + 10 - min(i*10+10, 10*(uint64(redact.Settle/(7*time.Millisecond))+5)); settled < least || i > 40 && settled > i*10-100 {
+		if least := i*10 + 10 - min(i*10+10, 10*(uint64(redact.SettleTime/(7*time.Millisecond))+5)); settled < least || i > 40 && settled > i*10-100 {
 			t.Errorf("after %d: settled up to %d, at least %d", i*10+10, settled, least)
 		}
 		for off := range i*10 + 10 {
 			due := a.untilSettled(off, i*10+10, now)
-			if (due <= 0) != (off <= settled) || due > redact.Settle {
+			if (due <= 0) != (off <= settled) || due > redact.SettleTime {
 				t.Fatalf("after %d: %d is due in %v, settled up to %d", i*10+10, off, due, settled)
 			}
 		}
@@ -134,7 +134,7 @@ func TestArrivals(t *testing.T) {
 			t.Fatalf("%d intervals kept", len(a.unsettled))
 		}
 	}
-	if due := a.untilSettled(5000, 2000, now); due != redact.Settle {
+	if due := a.untilSettled(5000, 2000, now); due != redact.SettleTime {
 		t.Errorf("unknown output settles in %v", due)
 	}
 }

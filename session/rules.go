@@ -301,8 +301,8 @@ func (h *rulesHost) Screen(veiled bool) respond.Screen {
 	var f vterm.Frame
 	var veil func(*vterm.Frame)
 	if veiled && h.s.cfg.Vault != nil {
-		above := redact.Above(h.s.engine)
-		veil = func(f *vterm.Frame) { h.s.cfg.Vault.StreamRedactor().Frame(f, above) }
+		above := redact.LinesAbove(h.s.engine)
+		veil = func(f *vterm.Frame) { h.s.cfg.Vault.StreamRedactor().MaskFrame(f, above) }
 	}
 	h.s.engine.Frame(&f, vterm.Query{})
 	return rules.ScreenOf(&f, veil, &h.s.typing.editor, h.s.offset, h.s.topRow())

@@ -11,10 +11,10 @@ import (
 // outputTimes records when the newest output came.
 type outputTimes struct {
 	mu        sync.Mutex
-	unsettled []outputInterval // output in order; dropSettled drops output older than redact.Settle
+	unsettled []outputInterval // output in order; dropSettled drops output older than redact.SettleTime
 }
 
-// outputInterval is output that came within a quarter of redact.Settle.
+// outputInterval is output that came within a quarter of redact.SettleTime.
 type outputInterval struct {
 	from, to    uint64
 	first, last time.Time
@@ -25,7 +25,7 @@ func (a *outputTimes) add(from, to uint64, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.dropSettled(now)
-	if n := len(a.unsettled); n > 0 && now.Sub(a.unsettled[n-1].first) < redact.Settle/4 {
+	if n := len(a.unsettled); n > 0 && now.Sub(a.unsettled[n-1].first) < redact.SettleTime/4 {
 		a.unsettled[n-1].to, a.unsettled[n-1].last = to, now
 		return
 	}
@@ -35,7 +35,7 @@ func (a *outputTimes) add(from, to uint64, now time.Time) {
 // dropSettled drops output that has settled. The caller holds the lock.
 func (a *outputTimes) dropSettled(now time.Time) {
 	n := 0
-	for n < len(a.unsettled) && now.Sub(a.unsettled[n].last) >= redact.Settle {
+	for n < len(a.unsettled) && now.Sub(a.unsettled[n].last) >= redact.SettleTime {
 		n++
 	}
 	a.unsettled = append(a.unsettled[:0], a.unsettled[n:]...)
@@ -61,13 +61,13 @@ func (a *outputTimes) untilSettled(off, known uint64, now time.Time) time.Durati
 	}
 	for _, y := range a.unsettled {
 		if off <= y.to {
-			return redact.Settle - now.Sub(y.last)
+			return redact.SettleTime - now.Sub(y.last)
 		}
 	}
 	if off <= known {
 		return 0
 	}
-	return redact.Settle
+	return redact.SettleTime
 }
 
 // SettledOffset returns the offset up to which output can be shown to a caller that is shown no secrets. It may be

@@ -168,7 +168,7 @@ func (h *waits) View() wait.View {
 func (h *waits) Frame(f *vterm.Frame, q vterm.Query) { h.s.engine.Frame(f, q) }
 
 // Above implements wait.Host.
-func (h *waits) Above() []vterm.Line { return redact.Above(h.s.engine) }
+func (h *waits) Above() []vterm.Line { return redact.LinesAbove(h.s.engine) }
 
 // Read implements wait.Host.
 func (h *waits) Read(from uint64, buf []byte) ([]byte, uint64, error) {

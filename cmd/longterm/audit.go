@@ -236,11 +236,11 @@ func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQ
 }
 
 var auditColumns = []listing.Column{
-	{Head: "SEQ", Wide: 6, Right: true}, {Head: "TIME", Style: listing.AsFaint}, {Head: "KIND", Wide: 9}, {Head: "VERDICT", Wide: 8, Style: listing.VerdictStyle}, {Head: "BY", Wide: 16, Least: 8},
-	{Head: "SESSION", Wide: 10, Least: 7}, {Head: "WHAT", Least: 10},
+	{Head: "SEQ", MinWidth: 6, AlignRight: true}, {Head: "TIME", Style: listing.AsFaint}, {Head: "KIND", MinWidth: 9}, {Head: "VERDICT", MinWidth: 8, Style: listing.VerdictStyle}, {Head: "BY", MinWidth: 16, ShrinkTo: 8},
+	{Head: "SESSION", MinWidth: 10, ShrinkTo: 7}, {Head: "WHAT", ShrinkTo: 10},
 }
 
-func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, look listing.Look) {
+func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, look listing.TableFormat) {
 	rows := make([][]string, 0, len(list))
 	for i := range list {
 		r := &list[i]
@@ -257,7 +257,7 @@ func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, look
 			output.Printable(r.Actor.String()), output.Printable(r.Name), output.Printable(output.Shorten(what, 100) + auditDetail(r)),
 		})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 // auditDetail returns the details in parentheses of a record: rule, approval, parent, end, output.

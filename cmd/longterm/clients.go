@@ -74,13 +74,13 @@ func changeClients(ctx context.Context, s *client.Session, numbers []int, e api.
 }
 
 // clientTable writes clients. Only a terminal gets a header: scripts read the lines.
-func clientTable(w io.Writer, session string, list []api.Attached, now time.Time, look listing.Look) {
+func clientTable(w io.Writer, session string, list []api.Attached, now time.Time, look listing.TableFormat) {
 	if len(list) == 0 {
 		fmt.Fprintf(w, "no clients; attach with `longterm attach %s`\n", output.Printable(session))
 		return
 	}
 	columns := []listing.Column{
-		{Head: "N", Style: listing.AsBold}, {Head: "KIND"}, {Head: "OWNER", Least: 8}, {Head: "MAY"}, {Head: "SIZE"}, {Head: "INPUT", Style: listing.AsFaint},
+		{Head: "N", Style: listing.AsBold}, {Head: "KIND"}, {Head: "OWNER", ShrinkTo: 8}, {Head: "MAY"}, {Head: "SIZE"}, {Head: "INPUT", Style: listing.AsFaint},
 	}
 	if look.Width == 0 {
 		columns = listing.WithoutHeads(columns)
@@ -97,5 +97,5 @@ func clientTable(w io.Writer, session string, list []api.Attached, now time.Time
 		}
 		rows = append(rows, []string{strconv.Itoa(c.N), c.Kind, output.Printable(output.OwnerText(c)), c.May + "s", size, typed})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }

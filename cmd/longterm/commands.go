@@ -65,10 +65,10 @@ exit status, directory, line. With a session and a command number, print that co
 }
 
 // commandTable writes commands, with a column for sessions if sessions is set. It shows directories below home with a ~.
-func commandTable(w io.Writer, list []api.Command, sessions bool, look listing.Look, home string) {
+func commandTable(w io.Writer, list []api.Command, sessions bool, look listing.TableFormat, home string) {
 	columns := []listing.Column{
-		{Head: "SESSION", Least: 8}, {Head: "N", Wide: 4, Right: true}, {Head: "STARTED", Style: listing.AsFaint}, {Head: "TIME", Wide: 7, Right: true},
-		{Head: "STATUS", Right: true, Style: listing.StatusStyle}, {Head: "BY", Least: 8}, {Head: "CWD", Least: 6, Tail: true}, {Head: "COMMAND", Least: 10},
+		{Head: "SESSION", ShrinkTo: 8}, {Head: "N", MinWidth: 4, AlignRight: true}, {Head: "STARTED", Style: listing.AsFaint}, {Head: "TIME", MinWidth: 7, AlignRight: true},
+		{Head: "STATUS", AlignRight: true, Style: listing.StatusStyle}, {Head: "BY", ShrinkTo: 8}, {Head: "CWD", ShrinkTo: 6, KeepsTail: true}, {Head: "COMMAND", ShrinkTo: 10},
 	}
 	const session, by = 0, 5
 	hidden := map[int]bool{session: !sessions, by: true}
@@ -103,7 +103,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool, look listing.L
 			rows[i] = slices.Delete(rows[i], k, k+1)
 		}
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 // commandOutput prints the output of a command.

@@ -51,10 +51,10 @@ func readConfig() (*config.File, error) {
 	if err != nil {
 		return config.Empty(""), err
 	}
-	f, _, wrong := config.Read(dirs.ConfigFile())
+	f, _, wrong := config.ReadFile(dirs.ConfigFile())
 	if wrong != nil {
 		var src []byte
-		if f, src, err = config.Read(dirs.ConfigKept()); err != nil || src == nil {
+		if f, src, err = config.ReadFile(dirs.ConfigKept()); err != nil || src == nil {
 			f = config.Empty(dirs.ConfigFile())
 		}
 	}
@@ -125,7 +125,7 @@ func writeValues(w io.Writer, values []config.Value) {
 	}
 	for i := range values {
 		v := &values[i]
-		fmt.Fprintf(w, "%-*s  %-*s  %s\n", key, v.Key, min(value, 30), config.Quote(output.Printable(v.Value)), v.Where())
+		fmt.Fprintf(w, "%-*s  %-*s  %s\n", key, v.Key, min(value, 30), config.Quote(output.Printable(v.Value)), v.SourceText())
 	}
 }
 
@@ -159,7 +159,7 @@ func configCheck(a *app) *cobra.Command {
 
 // checkConfig prints the mistakes in a file.
 func (a *app) checkConfig(path string) error {
-	_, src, err := config.Read(path)
+	_, src, err := config.ReadFile(path)
 	problems := config.ProblemsOf(err)
 	if problems == nil {
 		problems = config.Problems{}
@@ -198,7 +198,7 @@ func configEdit(a *app) *cobra.Command {
 			}
 			path := dirs.ConfigFile()
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-				if err := config.Write(path, []byte(config.Template())); err != nil {
+				if err := config.WriteFile(path, []byte(config.Template())); err != nil {
 					return err
 				}
 			}
@@ -299,7 +299,7 @@ func (a *app) changeConfig(ctx context.Context, key string, change func(path str
 		return nil
 	}
 	written := time.Now()
-	if err := config.Write(path, edited); err != nil {
+	if err := config.WriteFile(path, edited); err != nil {
 		return api.Errorf(api.CodeStorage, "%v", err).WithHint("%s was not changed; free disk space or make its directory writable, then retry", path)
 	}
 	a.awaitConfig(ctx, path, written)

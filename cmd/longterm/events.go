@@ -354,14 +354,14 @@ func (a *app) eventsLs() *cobra.Command {
 	return a.JSONFlag(c)
 }
 
-func writeSubscriptions(w io.Writer, list []api.Subscription, look listing.Look) {
+func writeSubscriptions(w io.Writer, list []api.Subscription, look listing.TableFormat) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no subscriptions; create one with `longterm events --subscription NAME`")
 		return
 	}
 	columns := []listing.Column{
-		{Head: "NAME", Least: 8, Style: listing.AsBold}, {Head: "OF", Least: 6}, {Head: "SESSION"}, {Head: "ACKNOWLEDGED", Drops: true}, {Head: "NEWEST"},
-		{Head: "FAILED", Style: listing.StatusStyle}, {Head: "HOOK", Least: 10},
+		{Head: "NAME", ShrinkTo: 8, Style: listing.AsBold}, {Head: "OF", ShrinkTo: 6}, {Head: "SESSION"}, {Head: "ACKNOWLEDGED", CanDrop: true}, {Head: "NEWEST"},
+		{Head: "FAILED", Style: listing.StatusStyle}, {Head: "HOOK", ShrinkTo: 10},
 	}
 	rows := make([][]string, 0, len(list))
 	for i := range list {
@@ -378,7 +378,7 @@ func writeSubscriptions(w io.Writer, list []api.Subscription, look listing.Look)
 		}
 		rows = append(rows, []string{output.Printable(s.Name), of, session, fmt.Sprint(s.Cursor), fmt.Sprint(s.Newest), fmt.Sprint(s.Failed), hook})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 func (a *app) eventsRm() *cobra.Command {

@@ -304,8 +304,8 @@ func (f *fan) printComparison(ctx context.Context) error {
 	}
 	return f.Print(list, func(w io.Writer) {
 		columns := []listing.Column{
-			{Head: "try", Right: true}, {Head: "session"}, {Head: "state"}, {Head: "errors", Right: true}, {Head: "files", Right: true},
-			{Head: "lines"}, {Head: "commits", Right: true}, {Head: "time", Right: true},
+			{Head: "try", AlignRight: true}, {Head: "session"}, {Head: "state"}, {Head: "errors", AlignRight: true}, {Head: "files", AlignRight: true},
+			{Head: "lines"}, {Head: "commits", AlignRight: true}, {Head: "time", AlignRight: true},
 		}
 		var rows [][]string
 		for i := range list {
@@ -319,7 +319,7 @@ func (f *fan) printComparison(ctx context.Context) error {
 			}
 			rows = append(rows, row)
 		}
-		_ = listing.Write(w, columns, rows, f.TableLook())
+		_ = listing.WriteTable(w, columns, rows, f.TableLook())
 	})
 }
 

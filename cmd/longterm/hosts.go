@@ -49,16 +49,16 @@ Verbs reach a host by -H; see ` + "`longterm help hosts`" + `.
 	c.AddCommand(a.hostsInstall(), a.hostsDisconnect())
 }
 
-func writeHosts(w io.Writer, list []hostRow, look listing.Look) {
+func writeHosts(w io.Writer, list []hostRow, look listing.TableFormat) {
 	columns := []listing.Column{
-		{Head: "HOST", Least: 8, Style: listing.AsBold}, {Head: "STATE", Style: listing.StateStyle}, {Head: "VERSION", Least: 8}, {Head: "SYSTEM", Least: 8}, {Head: "NAME", Least: 8},
+		{Head: "HOST", ShrinkTo: 8, Style: listing.AsBold}, {Head: "STATE", Style: listing.StateStyle}, {Head: "VERSION", ShrinkTo: 8}, {Head: "SYSTEM", ShrinkTo: 8}, {Head: "NAME", ShrinkTo: 8},
 	}
 	rows := make([][]string, 0, len(list))
 	for i := range list {
 		r := &list[i]
 		rows = append(rows, []string{r.Host, r.State, output.Printable(r.Version), output.Printable(r.System), output.Printable(r.Name)})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 func (a *app) hostRows() ([]hostRow, error) {
@@ -71,13 +71,13 @@ func (a *app) hostRows() ([]hostRow, error) {
 		at[name] = len(rows)
 		rows = append(rows, hostRow{Host: name, State: "new"})
 	}
-	for _, f := range hosts.Known(h.Dirs.Hosts()) {
-		w := hosts.Way{Target: hosts.Target(f.Target), SSH: hosts.SSH{Dir: h.Dirs.Hosts()}}
+	for _, f := range hosts.KnownHosts(h.Dirs.Hosts()) {
+		w := hosts.RemoteHost{Target: hosts.Target(f.Target), SSH: hosts.SSH{Dir: h.Dirs.Hosts()}}
 		r := hostRow{
 			Host: f.Target, State: "idle", Version: f.Hello.Version, System: f.Hello.System, Name: f.Hello.Host,
 			User: f.Hello.User, Since: f.Since, Connections: f.Connections,
 		}
-		if w.Runs() {
+		if w.IsLinked() {
 			r.State = "connected"
 		}
 		if i, ok := at[f.Target]; ok {
@@ -129,7 +129,7 @@ func (a *app) hostsDisconnect() *cobra.Command {
 		if err != nil {
 			return exit.Usage(err)
 		}
-		there, err := w.Leave(cmd.Context())
+		there, err := w.Disconnect(cmd.Context())
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func writeEnv(w io.Writer, e *api.Environment) {
 	}
 }
 
-func writeInfo(w io.Writer, all *worktree.SessionInfo, look listing.Look) {
+func writeInfo(w io.Writer, all *worktree.SessionInfo, look listing.TableFormat) {
 	s := &all.Session
 	var rows [][2]string
 	row := func(name string, v any) { rows = append(rows, [2]string{name, output.Printable(fmt.Sprint(v))}) }
@@ -147,13 +147,13 @@ func writeInfo(w io.Writer, all *worktree.SessionInfo, look listing.Look) {
 }
 
 // writeDetails writes names and values in two columns. Long values are wrapped below their first line on a terminal.
-func writeDetails(w io.Writer, rows [][2]string, look listing.Look) {
+func writeDetails(w io.Writer, rows [][2]string, look listing.TableFormat) {
 	wide := 0
 	for _, r := range rows {
 		wide = max(wide, len(r[0])+2)
 	}
 	for _, r := range rows {
-		name := listing.If(look.Colour, listing.Faint).Of(r[0]) + strings.Repeat(" ", wide-len(r[0]))
+		name := listing.StyleIf(look.Colour, listing.Faint).Apply(r[0]) + strings.Repeat(" ", wide-len(r[0]))
 		if look.Width < wide+20 || r[1] == "" {
 			fmt.Fprintf(w, "%s%s\n", name, r[1])
 			continue

@@ -59,10 +59,10 @@ is pending), needs input, or the outcome with the exit status, such as exited(0)
 }
 
 var jobColumns = []listing.Column{
-	{Head: "ID", Style: listing.AsFaint}, {Head: "STATE", Wide: 12, Style: listing.StateStyle}, {Head: "TIME", Wide: 7, Right: true}, {Head: "SESSION", Wide: 10, Least: 8}, {Head: "LINE", Least: 10},
+	{Head: "ID", Style: listing.AsFaint}, {Head: "STATE", MinWidth: 12, Style: listing.StateStyle}, {Head: "TIME", MinWidth: 7, AlignRight: true}, {Head: "SESSION", MinWidth: 10, ShrinkTo: 8}, {Head: "LINE", ShrinkTo: 10},
 }
 
-func jobTable(w io.Writer, columns []listing.Column, list []api.Job, look listing.Look) {
+func jobTable(w io.Writer, columns []listing.Column, list []api.Job, look listing.TableFormat) {
 	rows := make([][]string, 0, len(list))
 	for _, j := range list {
 		where := jobEnd(j.Result)
@@ -81,7 +81,7 @@ func jobTable(w io.Writer, columns []listing.Column, list []api.Job, look listin
 		first, _, _ := strings.Cut(j.Line, "\n")
 		rows = append(rows, []string{j.ID[:min(8, len(j.ID))], where, output.Elapsed(j.DurationMS), output.Printable(j.Name), output.Printable(first)})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 // jobEnd returns a job's outcome in a word.
@@ -134,7 +134,7 @@ func (a *app) jobsShow() *cobra.Command {
 }
 
 func describeJob(w io.Writer, j *api.Job) {
-	jobTable(w, listing.WithoutHeads(jobColumns), []api.Job{*j}, listing.Look{})
+	jobTable(w, listing.WithoutHeads(jobColumns), []api.Job{*j}, listing.TableFormat{})
 	r := j.Result
 	if r == nil {
 		return

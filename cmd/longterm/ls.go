@@ -71,7 +71,7 @@ A label is {{index .labels "NAME"}}. Control characters in texts are replaced.`
 			return a.Print(list, nil)
 		}
 		home, _ := os.UserHomeDir() // "": directories stay whole
-		return listing.Fit(a.Stdout, list, a.TableLook(), home)
+		return listing.WriteSessions(a.Stdout, list, a.TableLook(), home)
 	}
 	c.Flags().StringVarP(&format, "format", "F", "", "`TEMPLATE` per session, such as '{{.name}} {{.state}}'")
 	c.Flags().BoolP("all", "a", false, "ended sessions too (always on; accepted for habit)") // users of other tools type it
@@ -104,7 +104,7 @@ func (a *app) listAll(ctx context.Context, b *backend, labels []string, running 
 			}
 		}
 		home, _ := os.UserHomeDir()
-		err = listing.Fit(a.Stdout, list, a.TableLook(), home)
+		err = listing.WriteSessions(a.Stdout, list, a.TableLook(), home)
 	}
 	if err != nil || len(missing) == 0 {
 		return err

@@ -132,7 +132,7 @@ func (a *app) openHit(ctx context.Context, c *client.Client, found *api.Found) e
 	return fmt.Errorf("no hit has a file and line, such as main.go:7 (%d lines found)", len(found.Hits))
 }
 
-func writeHits(w io.Writer, found *api.Found, look listing.Look) {
+func writeHits(w io.Writer, found *api.Found, look listing.TableFormat) {
 	rows := make([][]string, 0, len(found.Hits))
 	var marks []string
 	for _, h := range found.Hits {
@@ -148,5 +148,5 @@ func writeHits(w io.Writer, found *api.Found, look listing.Look) {
 		rows = append(rows, []string{fmt.Sprintf("%s:%d", output.Printable(h.Name), h.From), h.Time.Local().Format("2006-01-02 15:04:05"), output.Printable(text)})
 	}
 	slices.SortFunc(marks, func(a, b string) int { return len(b) - len(a) }) // the longest of several at one place is shown
-	_ = listing.Write(w, []listing.Column{{Head: "WHERE", Least: 12, Tail: true}, {Head: "TIME", Style: listing.AsFaint}, {Head: "TEXT", Least: 10, Marks: marks}}, rows, look)
+	_ = listing.WriteTable(w, []listing.Column{{Head: "WHERE", ShrinkTo: 12, KeepsTail: true}, {Head: "TIME", Style: listing.AsFaint}, {Head: "TEXT", ShrinkTo: 10, Marks: marks}}, rows, look)
 }

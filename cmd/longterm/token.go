@@ -88,13 +88,13 @@ func (a *app) tokenLs() *cobra.Command {
 	return a.JSONFlag(c)
 }
 
-func writeTokens(w io.Writer, list []api.Token, look listing.Look) {
+func writeTokens(w io.Writer, list []api.Token, look listing.TableFormat) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no tokens; create one with `longterm token new NAME`")
 		return
 	}
 	columns := []listing.Column{
-		{Head: "NAME", Least: 8, Style: listing.AsBold}, {Head: "LEVEL", Least: 8}, {Head: "SESSION", Least: 8}, {Head: "AGENT", Least: 6}, {Head: "MADE", Style: listing.AsFaint},
+		{Head: "NAME", ShrinkTo: 8, Style: listing.AsBold}, {Head: "LEVEL", ShrinkTo: 8}, {Head: "SESSION", ShrinkTo: 8}, {Head: "AGENT", ShrinkTo: 6}, {Head: "MADE", Style: listing.AsFaint},
 		{Head: "EXPIRES", Style: listing.StateStyle},
 	}
 	rows := make([][]string, 0, len(list))
@@ -121,7 +121,7 @@ func writeTokens(w io.Writer, list []api.Token, look listing.Look) {
 		}
 		rows = append(rows, []string{output.Printable(k.Name), level, session, agent, k.Created.Local().Format(time.DateOnly), expires})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 func (a *app) tokenRevoke() *cobra.Command {

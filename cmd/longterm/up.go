@@ -227,9 +227,9 @@ func (a *app) trustProject(ctx context.Context, c *rulebook.Candidate, yes bool)
 }
 
 // writeStates prints a project's sessions as a table.
-func writeStates(w io.Writer, states []projectrun.State, look listing.Look) {
+func writeStates(w io.Writer, states []projectrun.State, look listing.TableFormat) {
 	columns := []listing.Column{
-		{Head: "NAME", Least: 8, Style: listing.AsBold}, {Head: "SESSION", Least: 8}, {Head: "STATE", Style: listing.StateStyle}, {Head: "READY"}, {Head: "TIME"}, {Head: "NOTE", Least: 10},
+		{Head: "NAME", ShrinkTo: 8, Style: listing.AsBold}, {Head: "SESSION", ShrinkTo: 8}, {Head: "STATE", Style: listing.StateStyle}, {Head: "READY"}, {Head: "TIME"}, {Head: "NOTE", ShrinkTo: 10},
 	}
 	rows := make([][]string, 0, len(states))
 	for _, s := range states {
@@ -261,5 +261,5 @@ func writeStates(w io.Writer, states []projectrun.State, look listing.Look) {
 		}
 		rows = append(rows, []string{output.Printable(s.Name), s.SessionName, state, ready, took, note})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }

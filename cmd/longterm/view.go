@@ -215,9 +215,9 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 // forViewer adapts a way to a viewer that shows this host only, or several.
 func forViewer(way client.RemoteHost, only bool) {
 	switch w := way.(type) {
-	case *hosts.Way:
+	case *hosts.RemoteHost:
 		if !only {
-			w.Asks, w.Bare = false, nil // the terminal belongs to the viewer
+			w.Prompts, w.InstallMissing = false, nil // the terminal belongs to the viewer
 		}
 	case *client.ViaFleet:
 		w.NeedsLive = true // the viewer waits for the host to return instead of following its replica

@@ -15,12 +15,12 @@ import (
 // FEATURES: R94
 func TestWaysOfViewers(t *testing.T) {
 	for _, only := range []bool{true, false} {
-		fleet, ssh := &client.ViaFleet{Host: "a"}, &hosts.Way{Asks: true}
+		fleet, ssh := &client.ViaFleet{Host: "a"}, &hosts.RemoteHost{Prompts: true}
 		forViewer(fleet, only)
 		forViewer(ssh, only)
 		forViewer(nil, only)
-		if !fleet.NeedsLive || ssh.Asks != only {
-			t.Errorf("alone %v: waits %v, asks %v", only, fleet.NeedsLive, ssh.Asks)
+		if !fleet.NeedsLive || ssh.Prompts != only {
+			t.Errorf("alone %v: waits %v, asks %v", only, fleet.NeedsLive, ssh.Prompts)
 		}
 	}
 }

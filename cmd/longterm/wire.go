@@ -122,7 +122,7 @@ func (a *app) onHost(o *client.Options, name string) error {
 	if err != nil {
 		return err
 	}
-	o.Remote, o.From, o.KeeperArgv = w, hosts.As(), nil
+	o.Remote, o.From, o.KeeperArgv = w, hosts.ClientLabel(), nil
 	return nil
 }
 

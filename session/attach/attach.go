@@ -1,15 +1,14 @@
-// Package attach is the conversation between the daemon and a user's terminal: the
-// messages of an attached client's WebSocket, and what must be taken out of a raw
-// stream before it reaches a real terminal.
+// Package attach is the protocol between the daemon and a user's terminal: the messages of an attached client's WebSocket, and
+// the filter of a raw stream before it reaches a real terminal.
 //
-// Binary messages are bytes: the terminal's input one way, what to draw the other.
-// Text messages are the JSON of Control and Info.
+// Binary messages are bytes: input of the terminal in one direction, output to draw in the other. Text messages are the JSON
+// of Control and Info.
 package attach
 
 import "github.com/longterm-dev/longterm/vterm"
 
-// Headers of the answer that opens the conversation: the session's id, its name, escaped as in a URL's path, and its state
-// where it has ended.
+// Headers of the response that opens the stream: the session's id, its name, escaped as in a URL's path, and its state if it
+// has ended.
 const (
 	IDHeader    = "Longterm-Session"
 	NameHeader  = "Longterm-Name"
@@ -27,7 +26,7 @@ type Control struct {
 // CloseDetached is the close status of a stream that another client detached.
 const CloseDetached = 4001
 
-// Info is a message of the daemon other than drawing. It comes first, and on changes.
+// Info is a message of the daemon other than output. It is sent first, and on changes.
 type Info struct {
 	Cols   int    `json:"cols"` // of the session
 	Rows   int    `json:"rows"`
@@ -38,17 +37,17 @@ type Info struct {
 	Signal string `json:"signal,omitempty"`
 	// For a resuming client (Resume): the offset after the bytes of the next message, 0 for a drawing; and the number
 	// of accepted input messages.
-	Next  uint64 `json:"next,omitempty"`
-	Taken uint64 `json:"taken,omitempty"`
+	Next     uint64 `json:"next,omitempty"`
+	Accepted uint64 `json:"taken,omitempty"`
 }
 
 // Resume continues after a lost connection: input is typed once, and known output is not sent again.
 type Resume struct {
-	Key   string // of the client, its own for as long as it is attached: 1 to 64 letters, digits and hyphens
-	Typed uint64 // input messages that the daemon acknowledged: the next one follows them
-	From  uint64 // offset that its terminal shows; 0: it needs a drawing
-	// Late acknowledges input later, many messages at once, without offsets: for a client that only protects its input.
-	Late bool
+	Key          string // unique for the time of the attachment: 1 to 64 letters, digits and hyphens
+	Acknowledged uint64 // number of acknowledged input messages
+	From         uint64 // offset that its terminal shows; 0: it needs a full drawing
+	// AcksLate acknowledges input later, many messages at once, without offsets: for a client that only protects its input.
+	AcksLate bool
 }
 
 // ValidKey reports whether a Resume key is valid.

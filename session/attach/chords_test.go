@@ -66,7 +66,7 @@ func TestChords(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+func TestCheckKey(t *testing.T) {
 	for _, key := range []string{`C-\ d`, "C-a d", "c-B x", ""} {
 		if err := CheckKey(key); err != nil {
 			t.Errorf("%q: %v", key, err)
@@ -83,18 +83,18 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// No byte of what is typed is lost or made up, but for the keys that are ours.
+// FuzzChords checks that only the keys of chords are removed from input.
 func FuzzChords(f *testing.F) {
 	f.Add([]byte("a\x1cx\x1b[92;5ud"))
 	f.Add([]byte("\x1b[27;5;92~\x1b[100;;u\x1b[:;:u"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		c := defaultChords(t)
 		out, do, rest := c.Feed(in)
-		if len(out)+len(rest)+len(c.armed) > len(in) {
+		if len(out)+len(rest)+len(c.held) > len(in) {
 			t.Fatalf("%q made %q %q", in, out, rest)
 		}
-		if do == None && len(c.armed) == 0 && len(out) < len(in) {
-			for _, k := range in { // only a doubled first key is taken away
+		if do == None && len(c.held) == 0 && len(out) < len(in) {
+			for _, k := range in { // only a doubled first key is removed
 				if k == 0x1c || k == 1 || k == 'u' || k == '~' {
 					return
 				}
@@ -104,8 +104,8 @@ func FuzzChords(f *testing.F) {
 	})
 }
 
-// What is plain goes through a chord's reader whole, and leaves it as it was.
-func TestPlain(t *testing.T) {
+// Plain input passes Feed unchanged and leaves its state unchanged.
+func TestChords_IsPlain(t *testing.T) {
 	for in, plain := range map[string]bool{
 		"ls -l\r": true, "\x03": true, "h\u00e9": true, "\x1c": false, "a\x1cd": false, "\x1b[A": false, "\x1b": false,
 	} {
@@ -113,10 +113,10 @@ func TestPlain(t *testing.T) {
 		if err := c.Bind(DefaultDetachKey, Detach); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Plain([]byte(in)); got != plain {
+		if got := c.IsPlain([]byte(in)); got != plain {
 			t.Errorf("%q: %v", in, got)
 		}
-		if out, do, _ := c.Feed([]byte(in)); plain && (string(out) != in || do != None || !c.Plain([]byte("x"))) {
+		if out, do, _ := c.Feed([]byte(in)); plain && (string(out) != in || do != None || !c.IsPlain([]byte("x"))) {
 			t.Errorf("%q is plain, and becomes %q, %v", in, out, do)
 		}
 	}
@@ -124,7 +124,7 @@ func TestPlain(t *testing.T) {
 	if err := c.Bind(DefaultDetachKey, Detach); err != nil {
 		t.Fatal(err)
 	}
-	if c.Feed([]byte{0x1c}); c.Plain([]byte("d")) {
-		t.Error("the second key of a chord is plain")
+	if c.Feed([]byte{0x1c}); c.IsPlain([]byte("d")) {
+		t.Error("IsPlain = true for the second key of a chord, want false")
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Modes that are not for the terminal a session is shown on (set or reset by CSI ? … h/l).
+// Modes that must not reach the terminal that shows a session (set or reset by CSI ? … h/l).
 var (
 	// neverModes are answered by the session's emulator. A terminal in mode 2048 would answer too.
 	neverModes = []string{"2048"}
-	// screenModes change or clear the whole screen. A client that has put the session on
-	// its alternate screen leaves it when it is done, and no program before.
+	// screenModes change or clear the whole screen. A client that shows the session on its alternate screen leaves that screen
+	// itself.
 	screenModes = []string{"3", "47", "1047", "1049"}
 )
 
@@ -22,16 +22,17 @@ func (f *Filter) contain(seq []byte) (kept []byte, redraw bool) {
 	switch {
 	case body[0] == '?' && (final == 'h' || final == 'l' || final == 's' || final == 'r'): // XTSAVE, XTRESTORE
 		return f.containModes(seq)
-	case final == 't' && bytes.HasPrefix(body, []byte("22")): // XTWINOPS: the titles that are kept are ours
+	case final == 't' && bytes.HasPrefix(body, []byte("22")): // XTWINOPS: the saved titles are the client's
 		return nil, false
 	case final == 't' && bytes.HasPrefix(body, []byte("23")):
 		return nil, true
-	case f.Contain && final == 'J' && string(body) == "3J": // the terminal's own history
+	case f.Contain && final == 'J' && string(body) == "3J": // the terminal's own scrollback
 		return nil, false
 	}
 	return seq, false
 }
 
+// containModes removes modes from a sequence that sets or resets several.
 func (f *Filter) containModes(seq []byte) (kept []byte, redraw bool) {
 	final := seq[len(seq)-1]
 	params := bytes.Split(seq[3:len(seq)-1], []byte(";"))
@@ -57,22 +58,22 @@ func (f *Filter) containModes(seq []byte) (kept []byte, redraw bool) {
 	return append(kept, final), redraw
 }
 
-// TakeRedraw reports, once, whether a whole-screen change was held back, so that the terminal must be redrawn.
+// TakeRedraw reports, once, whether a whole-screen change was removed, so that the terminal must be redrawn.
 func (f *Filter) TakeRedraw() bool {
 	r := f.redraw
 	f.redraw = false
 	return r
 }
 
-// Prime moves the filter into the middle of a stream; before holds the available bytes up to there. It returns the
+// Prime moves the filter into the middle of a stream; before contains the available bytes up to there. It returns the
 // bytes to send first, the start of a character. A started sequence is sent once complete. The rest of a long string is
 // dropped.
 func (f *Filter) Prime(before []byte) []byte {
 	*f = Filter{Contain: f.Contain, FollowsScheme: f.FollowsScheme}
 	f.Append(nil, before)
 	f.redraw = false
-	f.mute = f.state == passing || f.state == passingEsc
-	if f.state != ground {
+	f.isMuted = f.state == stateLongString || f.state == stateLongStringEscape
+	if f.state != stateGround {
 		return nil
 	}
 	return partialRune(before)
@@ -93,6 +94,7 @@ func partialRune(text []byte) []byte {
 	return nil
 }
 
+// boolInt returns 1 for true.
 func boolInt(b bool) int {
 	if b {
 		return 1

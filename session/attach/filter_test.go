@@ -61,7 +61,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// The client's terminal reports its colour scheme regardless of the modes that the program sets.
+// With FollowsScheme, programs do not change the terminal's colour scheme reports.
 //
 // FAULT: H10
 func TestFollowsScheme(t *testing.T) {
@@ -97,7 +97,7 @@ func TestContain(t *testing.T) {
 	}
 }
 
-// A stream that is joined anywhere goes on as if it had been followed from its beginning.
+// A primed filter continues like one that read the stream from its start.
 //
 // FEATURES: R75
 func TestPrime(t *testing.T) {

@@ -11,11 +11,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Frames and keys pass between a key and its echo, through processes that have been idle: encoding/json would take most
-// of the time. The output here equals its output byte for byte; the parser reads exactly this form and leaves all else
-// to encoding/json.
+// Frames and keys are sent between a key and its echo, by processes that were idle: encoding/json would take most of that
+// time. The output here equals its output byte for byte; the parser reads exactly this form and uses encoding/json for others.
 
-// FrameWriter writes the frames of one stream. Modes seldom change: their JSON is kept.
+// FrameWriter writes the frames of one stream. It caches the JSON of modes, which seldom change.
 type FrameWriter struct {
 	modes vterm.Modes
 	text  []byte // nil before the first frame
@@ -33,10 +32,10 @@ func (w *FrameWriter) Append(dst []byte, f *Frame) ([]byte, error) {
 	dst = render.AppendJSON(append(dst, `{"screen":`...), &f.Screen)
 	dst = append(append(dst, `,"modes":`...), w.text...)
 	dst = render.AppendString(append(dst, `,"state":`...), f.State)
-	if f.Taken != nil {
-		dst = strconv.AppendUint(append(dst, `,"taken":`...), *f.Taken, 10)
+	if f.Accepted != nil {
+		dst = strconv.AppendUint(append(dst, `,"taken":`...), *f.Accepted, 10)
 	}
-	if f.Held {
+	if f.IsViewOnly {
 		dst = append(dst, `,"held":true`...)
 	}
 	if len(f.Effects) > 0 {
@@ -52,13 +51,13 @@ func (w *FrameWriter) Append(dst []byte, f *Frame) ([]byte, error) {
 // FrameReader reads the frames of one stream.
 type FrameReader struct {
 	modes vterm.Modes
-	text  []byte // of modes, with what stands around it
+	text  []byte // JSON of modes with the adjacent member names
 }
 
 // Read reads a frame's JSON.
 func (r *FrameReader) Read(b []byte) (*Frame, error) {
 	f := &Frame{}
-	if r.written(b, f) {
+	if r.readFast(b, f) {
 		return f, nil
 	}
 	f = &Frame{}
@@ -68,10 +67,11 @@ func (r *FrameReader) Read(b []byte) (*Frame, error) {
 	return f, nil
 }
 
+// Member names around the modes.
 const beforeModes, beforeState = `,"modes":`, `,"state":"`
 
-// written reads what a FrameWriter wrote.
-func (r *FrameReader) written(b []byte, f *Frame) bool {
+// readFast reads the form that FrameWriter writes.
+func (r *FrameReader) readFast(b []byte, f *Frame) bool {
 	b, ok := bytes.CutPrefix(b, []byte(`{"screen":`))
 	if !ok {
 		return false
@@ -102,10 +102,10 @@ func (r *FrameReader) written(b []byte, f *Frame) bool {
 		if err != nil || end > 1 && rest[0] == '0' {
 			return false
 		}
-		f.Taken, b = &n, rest[end:]
+		f.Accepted, b = &n, rest[end:]
 	}
 	if rest, ok := bytes.CutPrefix(b, []byte(`,"held":true`)); ok {
-		f.Held, b = true, rest
+		f.IsViewOnly, b = true, rest
 	}
 	return string(b) == "}"
 }
@@ -125,24 +125,25 @@ func (a *Act) AppendJSON(dst []byte) ([]byte, error) {
 	return append(dst, `}}`...), nil
 }
 
+// keyNames are the member names of a key's numbers.
 var keyNames = [...]string{`{"key":{"Code":`, `,"Mods":`, `,"Action":`}
 
 // ReadAct reads an act's JSON.
 func ReadAct(b []byte) (a Act, err error) {
-	if key, ok := writtenKey(b); ok {
+	if key, ok := readKeyFast(b); ok {
 		return Act{Key: key}, nil
 	}
 	err = json.Unmarshal(b, &a)
 	return a, err
 }
 
-// writtenKey reads a key as AppendJSON writes one that types what is ASCII and needs no escape.
-func writtenKey(b []byte) (*input.Key, bool) {
+// readKeyFast reads a key in the form of AppendJSON, if its text is ASCII without escapes.
+func readKeyFast(b []byte) (*input.Key, bool) {
 	k := &input.Key{}
 	var numbers [3]int64
 	for i, name := range keyNames {
 		var ok bool
-		if numbers[i], b, ok = number(b, name); !ok {
+		if numbers[i], b, ok = readNumber(b, name); !ok {
 			return nil, false
 		}
 	}
@@ -152,15 +153,15 @@ func writtenKey(b []byte) (*input.Key, bool) {
 		return nil, false
 	}
 	k.Text, b = string(text[:end]), text[end+1:]
-	shifted, b, ok := number(b, `,"Shifted":`)
-	base, b, whole := number(b, `,"Base":`)
+	shifted, b, ok := readNumber(b, `,"Shifted":`)
+	base, b, whole := readNumber(b, `,"Base":`)
 	k.Code, k.Mods, k.Action, k.Shifted, k.Base = rune(numbers[0]), input.Mods(numbers[1]), input.KeyAction(numbers[2]), rune(shifted), rune(base)
 	fits := int64(k.Code) == numbers[0] && int64(k.Mods) == numbers[1] && int64(k.Action) == numbers[2] && int64(k.Shifted) == shifted && int64(k.Base) == base
 	return k, ok && whole && fits && string(b) == "}}"
 }
 
-// number reads one behind its name.
-func number(b []byte, name string) (n int64, rest []byte, ok bool) {
+// readNumber reads a number after its member name.
+func readNumber(b []byte, name string) (n int64, rest []byte, ok bool) {
 	b, ok = bytes.CutPrefix(b, []byte(name))
 	end := 0
 	for end < len(b) && (b[end] >= '0' && b[end] <= '9' || b[end] == '-') {
@@ -168,5 +169,5 @@ func number(b []byte, name string) (n int64, rest []byte, ok bool) {
 	}
 	n, err := strconv.ParseInt(string(b[:end]), 10, 64)
 	digits := bytes.TrimPrefix(b[:end], []byte("-"))
-	return n, b[end:], ok && err == nil && (len(digits) == 1 || digits[0] != '0') // else JSON it is not
+	return n, b[end:], ok && err == nil && (len(digits) == 1 || digits[0] != '0') // otherwise invalid JSON
 }

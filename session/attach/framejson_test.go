@@ -10,18 +10,18 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// set gives every field of a value another value than none.
-func set(v reflect.Value) {
+// setAllFields sets every field of a value to a non-zero value.
+func setAllFields(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).Tag.Get("json") != "-" {
-				set(v.Field(i))
+				setAllFields(v.Field(i))
 			}
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		set(v.Elem())
+		setAllFields(v.Elem())
 	case reflect.String:
 		v.SetString("running")
 	case reflect.Bool:
@@ -33,17 +33,17 @@ func set(v reflect.Value) {
 	}
 }
 
-// Frames are what encoding/json makes of them, with every field, and are read without it; those of older programs are, too.
+// Frames equal the output of encoding/json, with every field, and are read without it; frames of older programs are read, too.
 // FEATURES: R30
 func TestFrameJSON(t *testing.T) {
 	var all Frame
-	set(reflect.ValueOf(&all).Elem())
+	setAllFields(reflect.ValueOf(&all).Elem())
 	all.Screen.Lines, all.Screen.Scrollback = []render.Line{{Row: 3, Text: "<é>", Spans: []render.Span{{Text: "<é>", Width: 3}}}}, nil
 	var w FrameWriter
 	var r FrameReader
 	taken := uint64(0)
 	all.Effects = []Effect{{Kind: EffectNotify, Title: "<é>", Text: "b"}, {Kind: EffectBell}}
-	for _, f := range []Frame{all, {}, {State: "running", Modes: vterm.Modes{AppCursor: true}}, {State: "exited", Taken: &taken}, {State: "a\"b"}, all} {
+	for _, f := range []Frame{all, {}, {State: "running", Modes: vterm.Modes{AppCursor: true}}, {State: "exited", Accepted: &taken}, {State: "a\"b"}, all} {
 		want, err := json.Marshal(f)
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestFrameJSON(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(*back, other) {
 			t.Errorf("%v, read %+v\nwant %+v", err, back, other)
 		}
-		if quick := r.written(got, &Frame{}); quick != (f.State != `a"b` && f.Effects == nil) {
+		if quick := r.readFast(got, &Frame{}); quick != (f.State != `a"b` && f.Effects == nil) {
 			t.Errorf("read without encoding/json: %v: %s", quick, got)
 		}
 	}
@@ -68,7 +68,7 @@ func TestFrameJSON(t *testing.T) {
 		t.Errorf("in another order: %+v, %v", f, err)
 	}
 	if _, err := r.Read([]byte(`{"screen":`)); err == nil {
-		t.Error("half a frame was read")
+		t.Error("got no error of half a frame")
 	}
 }
 
@@ -92,12 +92,12 @@ func TestActJSON(t *testing.T) {
 			t.Errorf("%v, read %+v want %+v", err, back, a)
 		}
 	}
-	if _, ok := writtenKey([]byte(`{"key":{"Code":113,"Mods":0,"Action":0,"Text":"q","Shifted":0,"Base":0}}`)); !ok {
-		t.Error("a key was left to encoding/json")
+	if _, ok := readKeyFast([]byte(`{"key":{"Code":113,"Mods":0,"Action":0,"Text":"q","Shifted":0,"Base":0}}`)); !ok {
+		t.Error("got a key read by encoding/json")
 	}
 }
 
-// What is read here is what encoding/json reads, whatever comes.
+// FuzzFrameJSON compares the reader with encoding/json.
 func FuzzFrameJSON(f *testing.F) {
 	f.Add([]byte(`{"key":{"Code":113,"Mods":0,"Action":0,"Text":"q","Shifted":0,"Base":0}}`))
 	f.Add([]byte(`{"key":{"Code":-1,"Mods":300,"Action":0,"Text":"","Shifted":00,"Base":0}}`))
@@ -105,19 +105,19 @@ func FuzzFrameJSON(f *testing.F) {
 	f.Add([]byte(`,"Text":"","Shifted":0,"Base":0}}`))
 	var w FrameWriter
 	taken := uint64(8)
-	b, err := w.Append(nil, &Frame{State: "running", Taken: &taken, Held: true, Screen: render.Screen{Lines: []render.Line{{Spans: []render.Span{{Widths: []int8{1, 2}, FG: "#ffffff", Text: "\x00\\<"}}}}}})
+	b, err := w.Append(nil, &Frame{State: "running", Accepted: &taken, IsViewOnly: true, Screen: render.Screen{Lines: []render.Line{{Spans: []render.Span{{Widths: []int8{1, 2}, FG: "#ffffff", Text: "\x00\\<"}}}}}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, want Frame
-		if new(FrameReader).written(b, &got) {
+		if new(FrameReader).readFast(b, &got) {
 			if err := json.Unmarshal(b, &want); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%v, read %+v want %+v", err, got, want)
 			}
 		}
-		if key, ok := writtenKey(b); ok {
+		if key, ok := readKeyFast(b); ok {
 			var a Act
 			if err := json.Unmarshal(b, &a); err != nil || !reflect.DeepEqual(a, Act{Key: key}) {
 				t.Errorf("%v, read %+v want %+v", err, key, a)

@@ -32,7 +32,7 @@ var controlQueries = []struct{ prefix, final string }{
 // windowReports are the operations of CSI t that request a report.
 var windowReports = []string{"11", "13", "14", "15", "16", "18", "19", "20", "21"}
 
-// isControlQuery judges a whole control sequence, ESC [ to final byte.
+// isControlQuery reports whether a control sequence, ESC [ to final byte, requests a report.
 func isControlQuery(seq []byte) bool {
 	body := seq[2:]
 	prefix := ""
@@ -59,7 +59,7 @@ func isControlQuery(seq []byte) bool {
 	return false
 }
 
-// isTextQuery judges a whole string sequence with or without its terminator.
+// isTextQuery reports whether a string sequence, with or without its terminator, requests a report.
 func isTextQuery(seq []byte) bool {
 	body := seq[2:]
 	switch seq[1] {
@@ -73,19 +73,22 @@ func isTextQuery(seq []byte) bool {
 	return false
 }
 
+// trimTerminator removes the terminator of a string.
 func trimTerminator(b []byte) []byte {
 	b = bytes.TrimSuffix(b, []byte("\x1b\\"))
 	return bytes.TrimRight(b, "\x07\x18\x1a\x1b")
 }
 
+// firstField returns the part before the first semicolon.
 func firstField(b []byte) []byte {
 	f, _, _ := bytes.Cut(b, []byte(";"))
 	return f
 }
 
-// oscReports are the OSC commands that answer when a field of theirs is "?".
+// oscReports are the OSC commands that respond when a field is "?".
 var oscReports = []string{"4", "5", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "21", "50", "52", "60", "61", "99", "5522"}
 
+// isOSCQuery reports whether an OSC string requests a report.
 func isOSCQuery(body []byte) bool {
 	fields := bytes.Split(body, []byte(";"))
 	if !slices.Contains(oscReports, string(fields[0])) {

@@ -23,14 +23,14 @@ func TestScreens(t *testing.T) {
 				s.Write(p[:n])
 				p = p[n:]
 			}
-			if got, back := s.Leave(); got != tt.leave || back != (got == "" || got == "\x1b[?1049l") {
+			if got, back := s.LeaveSequence(); got != tt.leave || back != (got == "" || got == "\x1b[?1049l") {
 				t.Errorf("%q in pieces of %d is left by %q, %v; want %q", tt.in, cut, got, back, tt.leave)
 			}
 		}
 	}
 }
 
-// FuzzScreens proves that the split does not matter, and that little is kept.
+// FuzzScreens checks that chunks do not matter, and that the state is bounded.
 func FuzzScreens(f *testing.F) {
 	f.Add([]byte("\x1b[?1;1049hx\x1b[?47l\x1bc"), 3)
 	f.Fuzz(func(t *testing.T, p []byte, cut int) {
@@ -39,7 +39,7 @@ func FuzzScreens(f *testing.F) {
 		n := int(uint(cut) % uint(len(p)+1))
 		parts.Write(p[:n])
 		parts.Write(p[n:])
-		if whole.by != parts.by || string(whole.begun) != string(parts.begun) || len(whole.begun) > maxModes+1 {
+		if whole.mode != parts.mode || string(whole.partial) != string(parts.partial) || len(whole.partial) > maxModes+1 {
 			t.Fatalf("%q cut at %d: %+v, %+v", p, n, whole, parts)
 		}
 	})

@@ -23,10 +23,10 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// noSync is a file system that waits for no disk: tests lose no power.
-type noSync struct{ osFS }
+// noSyncFS does not sync: tests do not lose power.
+type noSyncFS struct{ osFS }
 
-func (n noSync) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (n noSyncFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	f, err := n.osFS.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
@@ -38,10 +38,11 @@ type noSyncFile struct{ File }
 
 func (noSyncFile) Sync() error { return nil }
 
-func open(t *testing.T, o Options) *Log {
+// openLog opens a log.
+func openLog(t *testing.T, o Options) *Log {
 	t.Helper()
 	if o.FS == nil {
-		o.FS = noSync{}
+		o.FS = noSyncFS{}
 	}
 	if o.Dir == "" {
 		o.Dir = filepath.Join(t.TempDir(), "audit")
@@ -54,7 +55,8 @@ func open(t *testing.T, o Options) *Log {
 	return l
 }
 
-func add(t *testing.T, l *Log, records ...Record) (seq uint64) {
+// appendAll appends records and returns the number of the last one.
+func appendAll(t *testing.T, l *Log, records ...Record) (seq uint64) {
 	t.Helper()
 	for _, r := range records {
 		var err error
@@ -65,22 +67,25 @@ func add(t *testing.T, l *Log, records ...Record) (seq uint64) {
 	return seq
 }
 
-func verified(t *testing.T, dir string, anchors ...Head) Report {
+// verifyLog verifies a log.
+func verifyLog(t *testing.T, dir string, anchors ...Head) Report {
 	t.Helper()
-	r, err := Verify(dir, Against{Anchors: anchors})
+	r, err := Verify(dir, Baseline{Anchors: anchors})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func sound(t *testing.T, dir string, records uint64) {
+// checkSound checks that a log is intact and has a number of records.
+func checkSound(t *testing.T, dir string, records uint64) {
 	t.Helper()
-	if r := verified(t, dir); !r.OK || r.Records != records {
+	if r := verifyLog(t, dir); !r.OK || r.Records != records {
 		t.Errorf("%+v, want %d records in order", r, records)
 	}
 }
 
+// someRecords returns records of several kinds.
 func someRecords() []Record {
 	code := 3
 	return []Record{
@@ -92,12 +97,12 @@ func someRecords() []Record {
 	}
 }
 
-// What was asked and what came of it can be read again, by everything it is looked for by.
+// Records are read as they were written, and selected by every field of Query.
 //
 // FEATURES: R109
-func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
-	l := open(t, Options{SegmentBytes: 600})
-	if seq := add(t, l, someRecords()...); seq != 5 {
+func TestRead_ReturnsWritten(t *testing.T) {
+	l := openLog(t, Options{SegmentBytes: 600})
+	if seq := appendAll(t, l, someRecords()...); seq != 5 {
 		t.Errorf("the fifth record has the number %d", seq)
 	}
 	all, err := Read(l.Dir(), Query{})
@@ -123,7 +128,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("%+v: %q, want %q, %v", q, seqs, want, err)
 		}
 	}
-	sound(t, l.Dir(), 5)
+	checkSound(t, l.Dir(), 5)
 	if segs, _ := segments(osFS{}, l.Dir()); len(segs) < 2 {
 		t.Errorf("%d segments", len(segs))
 	}
@@ -136,21 +141,21 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Append(Record{}); !errors.Is(err, ErrNotWritten) {
-		t.Errorf("after the log was closed: %v", err)
+		t.Errorf("closed log: got %v", err)
 	}
-	l = open(t, Options{Dir: l.Dir()})
-	if seq := add(t, l, Record{Kind: Line}); seq != 6 {
-		t.Errorf("the next log begins with %d", seq)
+	l = openLog(t, Options{Dir: l.Dir()})
+	if seq := appendAll(t, l, Record{Kind: Line}); seq != 6 {
+		t.Errorf("got first record %d of the next log", seq)
 	}
-	sound(t, l.Dir(), 6)
+	checkSound(t, l.Dir(), 6)
 }
 
-// whole is a log in memory: its files by name.
-type whole map[string][]byte
+// memoryLog is a log in memory: its files by name.
+type memoryLog map[string][]byte
 
-func load(t *testing.T, parent string) whole {
+func loadLog(t *testing.T, parent string) memoryLog {
 	t.Helper()
-	w := whole{}
+	w := memoryLog{}
 	err := filepath.WalkDir(parent, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -166,7 +171,7 @@ func load(t *testing.T, parent string) whole {
 	return w
 }
 
-func (w whole) store(t *testing.T) (dir string) {
+func (w memoryLog) store(t *testing.T) (dir string) {
 	t.Helper()
 	parent := t.TempDir()
 	for name, b := range w {
@@ -178,8 +183,8 @@ func (w whole) store(t *testing.T) (dir string) {
 	return filepath.Join(parent, "audit")
 }
 
-func (w whole) with(name string, b []byte) whole {
-	c := whole{}
+func (w memoryLog) withFile(name string, b []byte) memoryLog {
+	c := memoryLog{}
 	for k, v := range w {
 		c[k] = v
 	}
@@ -190,30 +195,30 @@ func (w whole) with(name string, b []byte) whole {
 	return c
 }
 
-// written is a log of some segments.
-func written(t *testing.T) whole {
+// writtenLog returns a log of some segments.
+func writtenLog(t *testing.T) memoryLog {
 	t.Helper()
-	l := open(t, Options{SegmentBytes: 900})
+	l := openLog(t, Options{SegmentBytes: 900})
 	for range 2 {
-		add(t, l, someRecords()...)
+		appendAll(t, l, someRecords()...)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w := load(t, filepath.Dir(l.Dir()))
+	w := loadLog(t, filepath.Dir(l.Dir()))
 	if len(w) < 4 {
 		t.Fatalf("%d files", len(w))
 	}
 	return w
 }
 
-// Each byte that is flipped, in any file of a log, is found.
+// Every flipped byte, in any file of a log, is found.
 //
 // FEATURES: R109
-func TestEachFlippedByteIsFound(t *testing.T) {
-	w := written(t)
+func TestVerify_FindsFlippedBytes(t *testing.T) {
+	w := writtenLog(t)
 	dir := w.store(t)
-	sound(t, dir, 10)
+	checkSound(t, dir, 10)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for name, b := range w {
 		path := filepath.Join(filepath.Dir(dir), name)
@@ -222,12 +227,12 @@ func TestEachFlippedByteIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range b {
-			for _, bit := range []byte{1 << rnd.IntN(8), 0x20} { // 0x20 is the case of letters
+			for _, bit := range []byte{1 << rnd.IntN(8), 0x20} { // 0x20 changes the case of letters
 				if _, err := f.WriteAt([]byte{b[i] ^ bit}, int64(i)); err != nil {
 					t.Fatal(err)
 				}
-				if r := verified(t, dir); r.OK {
-					t.Errorf("%s: byte %d %q → %q is not found", name, i, b[i], b[i]^bit)
+				if r := verifyLog(t, dir); r.OK {
+					t.Errorf("%s: got no finding of byte %d, %q → %q", name, i, b[i], b[i]^bit)
 				}
 			}
 			if _, err := f.WriteAt(b[i:i+1], int64(i)); err != nil {
@@ -238,40 +243,40 @@ func TestEachFlippedByteIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sound(t, dir, 10)
+	checkSound(t, dir, 10)
 }
 
-// place names a line of a file.
-type place struct {
+// linePosition identifies a line of a file.
+type linePosition struct {
 	file string
 	line int
 }
 
-// Each record and each segment that is removed, doubled or moved is found; so is what is cut off at the end.
+// Removed, doubled and moved records and segments are found, also at the end.
 //
 // FEATURES: R109
-func TestRemovedAndMovedRecordsAreFound(t *testing.T) {
-	w := written(t)
-	var places []place
+func TestVerify_FindsRemovedAndMovedRecords(t *testing.T) {
+	w := writtenLog(t)
+	var places []linePosition
 	for name, b := range w {
 		for i := range bytes.Count(b, []byte("\n")) {
-			places = append(places, place{name, i})
+			places = append(places, linePosition{name, i})
 		}
 	}
-	damaged := func(what string, w whole) {
+	damaged := func(what string, w memoryLog) {
 		t.Helper()
 		dir := w.store(t)
-		if r := verified(t, dir); r.OK {
-			t.Errorf("%s is not found", what)
+		if r := verifyLog(t, dir); r.OK {
+			t.Errorf("%s: got no finding", what)
 		}
-		// A daemon that goes on with it leaves it to be found.
-		l := open(t, Options{Dir: dir})
-		add(t, l, Record{Kind: Line, Line: "after"})
+		// A daemon that continues the log does not hide the change.
+		l := openLog(t, Options{Dir: dir})
+		appendAll(t, l, Record{Kind: Line, Line: "after"})
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if r := verified(t, dir); r.OK {
-			t.Errorf("%s is not found any more after a record", what)
+		if r := verifyLog(t, dir); r.OK {
+			t.Errorf("%s: got no finding after another record", what)
 		}
 	}
 	for _, p := range places {
@@ -285,41 +290,40 @@ func TestRemovedAndMovedRecordsAreFound(t *testing.T) {
 			return b
 		}
 		name := p.file + " line " + strconv.Itoa(p.line)
-		damaged("without "+name, w.with(p.file, join(lines[:p.line], lines[p.line+1:])))
-		damaged("up to "+name, w.with(p.file, join(lines[:p.line])))
-		damaged("twice "+name, w.with(p.file, join(lines[:p.line+1], lines[p.line:])))
+		damaged("without "+name, w.withFile(p.file, join(lines[:p.line], lines[p.line+1:])))
+		damaged("up to "+name, w.withFile(p.file, join(lines[:p.line])))
+		damaged("twice "+name, w.withFile(p.file, join(lines[:p.line+1], lines[p.line:])))
 		if p.line > 0 {
-			damaged("exchanged "+name, w.with(p.file, join(lines[:p.line-1], lines[p.line:p.line+1], lines[p.line-1:p.line], lines[p.line+1:])))
+			damaged("exchanged "+name, w.withFile(p.file, join(lines[:p.line-1], lines[p.line:p.line+1], lines[p.line-1:p.line], lines[p.line+1:])))
 		}
 		if p.file != "audit.head" {
-			damaged("half of "+name, w.with(p.file, join(lines[:p.line], [][]byte{lines[p.line][:len(lines[p.line])/2]})))
+			damaged("half of "+name, w.withFile(p.file, join(lines[:p.line], [][]byte{lines[p.line][:len(lines[p.line])/2]})))
 		}
 	}
 	for name := range w {
-		damaged("no "+name, w.with(name, nil))
+		damaged("no "+name, w.withFile(name, nil))
 	}
-	damaged("nothing but a head", whole{"audit.head": w["audit.head"]})
+	damaged("nothing but a head", memoryLog{"audit.head": w["audit.head"]})
 }
 
-// Whoever can write all files can make a log that is in order; it is not the one whose head was kept
-// elsewhere.
+// A consistently rewritten log is found only by a head that was kept elsewhere.
 //
 // FEATURES: R109
-func TestARewrittenLogIsFoundByAnAnchor(t *testing.T) {
-	l := open(t, Options{})
-	add(t, l, someRecords()...)
+func TestVerify_AnchorFindsRewrittenLog(t *testing.T) {
+	l := openLog(t, Options{})
+	appendAll(t, l, someRecords()...)
 	old := l.Head()
-	other := open(t, Options{})
-	add(t, other, someRecords()...)
-	add(t, other, Record{Kind: Line})
-	if r := verified(t, l.Dir(), old); !r.OK {
+	other := openLog(t, Options{})
+	appendAll(t, other, someRecords()...)
+	appendAll(t, other, Record{Kind: Line})
+	if r := verifyLog(t, l.Dir(), old); !r.OK {
 		t.Errorf("%+v", r)
 	}
-	r := verified(t, other.Dir(), old)
+	r := verifyLog(t, other.Dir(), old)
 	if r.OK || len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "record 5 is not the one that was written") {
 		t.Errorf("%+v", r)
 	}
-	if r := verified(t, l.Dir(), Head{7, old.Hash}); r.OK {
+	if r := verifyLog(t, l.Dir(), Head{7, old.Hash}); r.OK {
 		t.Errorf("%+v", r)
 	}
 	for _, bad := range []string{"", "5", "5:", ":" + old.Hash, "x:" + old.Hash, "5:" + strings.ToUpper(old.Hash), "5:" + old.Hash[1:]} {
@@ -332,11 +336,10 @@ func TestARewrittenLogIsFoundByAnAnchor(t *testing.T) {
 	}
 }
 
-// What a kill in the middle of a write leaves is named and set aside, and the chain goes on. No record
-// whose number was told is lost.
+// A partial record after a kill is reported and set aside, and the chain continues. No acknowledged record is lost.
 //
 // FEATURES: R109
-func TestKilledWhileItWrites(t *testing.T) {
+func TestOpen_AfterKill(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	told := uint64(0)
 	rnd := rand.New(rand.NewPCG(3, 4))
@@ -363,7 +366,7 @@ func TestKilledWhileItWrites(t *testing.T) {
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		if round%3 == 2 { // a kill within the write itself is rare: this is what it leaves
+		if round%3 == 2 { // a kill within the write itself is rare, so its result is simulated
 			segs, err := segments(osFS{}, dir)
 			if err != nil || len(segs) == 0 {
 				t.Fatal(segs, err)
@@ -378,30 +381,30 @@ func TestKilledWhileItWrites(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if r := verified(t, dir); !r.OK || len(r.Notes) == 0 || !strings.Contains(r.Notes[len(r.Notes)-1].What, "half a record") {
-				t.Errorf("round %d: half a record is not named: %+v", round, r)
+			if r := verifyLog(t, dir); !r.OK || len(r.Notes) == 0 || !strings.Contains(r.Notes[len(r.Notes)-1].What, "half a record") {
+				t.Errorf("round %d: got no finding of the partial record: %+v", round, r)
 			}
 		}
 	}
-	l := open(t, Options{Dir: dir})
-	add(t, l, Record{Kind: Line})
-	r := verified(t, dir)
+	l := openLog(t, Options{Dir: dir})
+	appendAll(t, l, Record{Kind: Line})
+	r := verifyLog(t, dir)
 	if !r.OK || r.Head.Seq <= told || len(r.Notes) < 4 {
 		t.Errorf("%+v, told %d", r, told)
 	}
 	aside, _ := filepath.Glob(filepath.Join(dir, "torn-*"))
 	if len(aside) == 0 {
-		t.Error("nothing was set aside")
+		t.Error("got no partial record")
 	}
 }
 
-// fullDisk refuses to write while full is set, half way.
-type fullDisk struct {
+// fullDiskFS fails half way through a write while full is set.
+type fullDiskFS struct {
 	osFS
 	full *atomic.Bool
 }
 
-func (d fullDisk) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (d fullDiskFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
@@ -423,45 +426,45 @@ func (f fullFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (f fullFile) Truncate(n int64) error {
-	if f.full.Load() && n%2 == 1 { // sometimes not even that
+	if f.full.Load() && n%2 == 1 { // sometimes truncation fails too
 		return syscall.EIO
 	}
 	return f.File.Truncate(n)
 }
 
-// On a full disk the policy says whether acts go on. What could not be written is counted once there is room.
+// On a full disk the policy decides whether actions continue. Unwritten records are counted once there is room.
 //
 // FEATURES: R109
-func TestFullDisk(t *testing.T) {
+func TestAppend_OnFullDisk(t *testing.T) {
 	var full, goOn atomic.Bool
-	l := open(t, Options{FS: fullDisk{full: &full}, GoOn: goOn.Load})
-	add(t, l, someRecords()...)
+	l := openLog(t, Options{FS: fullDiskFS{full: &full}, ContinuesUnwritten: goOn.Load})
+	appendAll(t, l, someRecords()...)
 	full.Store(true)
 	if _, err := l.Append(Record{Kind: Line}); !errors.Is(err, ErrNotWritten) || !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("nobody is told: %v", err)
+		t.Errorf("got no error: %v", err)
 	}
 	goOn.Store(true)
 	if seq, err := l.Append(Record{Kind: Line}); seq != 0 || err != nil {
-		t.Errorf("it does not go on: %d, %v", seq, err)
+		t.Errorf("got %d, %v, want no error", seq, err)
 	}
 	goOn.Store(false)
 	full.Store(false)
-	if seq := add(t, l, Record{Kind: Line, Line: "after"}); seq < 7 {
+	if seq := appendAll(t, l, Record{Kind: Line, Line: "after"}); seq < 7 {
 		t.Errorf("number %d", seq)
 	}
 	all, err := Read(l.Dir(), Query{Kind: Gap})
 	if err != nil || len(all) != 1 || all[0].Lost != 2 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if r := verified(t, l.Dir()); !r.OK || len(r.Notes) == 0 {
+	if r := verifyLog(t, l.Dir()); !r.OK || len(r.Notes) == 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// A disk that is full when the daemon starts is no reason not to start.
-func TestFullDiskAtTheStart(t *testing.T) {
+// A full disk at the start of the daemon does not prevent its start.
+func TestOpen_OnFullDisk(t *testing.T) {
 	var full atomic.Bool
-	w := written(t)
+	w := writtenLog(t)
 	for name, b := range w {
 		if strings.HasPrefix(filepath.Base(name), "0") {
 			w[name] = append(bytes.Clone(b), "{half"...)
@@ -470,63 +473,62 @@ func TestFullDiskAtTheStart(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "new", "audit")
 	full.Store(true)
-	l := open(t, Options{Dir: dir, FS: fullDisk{full: &full}})
+	l := openLog(t, Options{Dir: dir, FS: fullDiskFS{full: &full}})
 	if _, err := l.Append(Record{Kind: Line}); err == nil {
-		t.Error("a full disk takes a record")
+		t.Error("got no error on a full disk")
 	}
 	full.Store(false)
-	if seq := add(t, l, Record{Kind: Line}); seq != 2 { // after the gap
+	if seq := appendAll(t, l, Record{Kind: Line}); seq != 2 { // after the gap
 		t.Errorf("number %d", seq)
 	}
-	sound(t, dir, 2)
+	checkSound(t, dir, 2)
 }
 
-// What does not wait for the disk keeps its place among the others; and once the disk has refused something, it waits and
-// is refused, too.
+// AppendSoon keeps the order of records. After a failed write it waits and returns the error.
 //
 // FEATURES: R109
-func TestSoon(t *testing.T) {
+func TestAppendSoon(t *testing.T) {
 	var full atomic.Bool
-	l := open(t, Options{FS: fullDisk{full: &full}})
+	l := openLog(t, Options{FS: fullDiskFS{full: &full}})
 	for range 3 {
-		if err := l.Soon(Record{Kind: Execution}); err != nil {
+		if err := l.AppendSoon(Record{Kind: Execution}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if seq := add(t, l, Record{Kind: Line}); seq != 4 {
+	if seq := appendAll(t, l, Record{Kind: Line}); seq != 4 {
 		t.Errorf("the fourth record has the number %d", seq)
 	}
 	full.Store(true)
 	if _, err := l.Append(Record{Kind: Line}); err == nil {
-		t.Error("a full disk takes a record")
+		t.Error("got no error on a full disk")
 	}
-	if err := l.Soon(Record{Kind: Execution}); !errors.Is(err, ErrNotWritten) {
-		t.Errorf("after one was refused: %v", err)
+	if err := l.AppendSoon(Record{Kind: Execution}); !errors.Is(err, ErrNotWritten) {
+		t.Errorf("after a failed write: got %v", err)
 	}
 	full.Store(false)
-	if err := l.Soon(Record{Kind: Execution}); err != nil {
+	if err := l.AppendSoon(Record{Kind: Execution}); err != nil {
 		t.Error(err)
 	}
-	seq := add(t, l, Record{Kind: Line})
-	if seq != 7 && seq != 8 { // after a gap and, where the disk did not even cut what it took half of, what was repaired
+	seq := appendAll(t, l, Record{Kind: Line})
+	if seq != 7 && seq != 8 { // after a gap and, if truncation failed too, the repair
 		t.Errorf("number %d", seq)
 	}
-	sound(t, l.Dir(), seq)
+	checkSound(t, l.Dir(), seq)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Soon(Record{}); !errors.Is(err, ErrNotWritten) {
-		t.Errorf("after the log was closed: %v", err)
+	if err := l.AppendSoon(Record{}); !errors.Is(err, ErrNotWritten) {
+		t.Errorf("closed log: got %v", err)
 	}
 }
 
-// stuckDisk does not write before it is told to.
-type stuckDisk struct {
+// stuckDiskFS blocks writes until it is released.
+type stuckDiskFS struct {
 	osFS
 	stuck, free chan struct{}
 }
 
-func (d stuckDisk) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (d stuckDiskFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
@@ -536,7 +538,7 @@ func (d stuckDisk) OpenFile(name string, flag int, perm fs.FileMode) (File, erro
 
 type stuckFile struct {
 	*os.File
-	d stuckDisk
+	d stuckDiskFS
 }
 
 func (f stuckFile) WriteAt(p []byte, off int64) (int, error) {
@@ -547,27 +549,27 @@ func (f stuckFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
-// Whoever must not wait does not, whatever the disk does; what is too much is counted.
-func TestLaterNeverWaits(t *testing.T) {
-	d := stuckDisk{stuck: make(chan struct{}), free: make(chan struct{})}
-	l := open(t, Options{FS: d})
-	l.Later(Record{Kind: Line, Line: "stick"})
+// AppendLater never waits for the disk; records beyond the limit are counted.
+func TestAppendLater_NeverWaits(t *testing.T) {
+	d := stuckDiskFS{stuck: make(chan struct{}), free: make(chan struct{})}
+	l := openLog(t, Options{FS: d})
+	l.AppendLater(Record{Kind: Line, Line: "stick"})
 	<-d.stuck
 	for range maxWaiting + 5 {
-		l.Later(Record{Kind: End})
+		l.AppendLater(Record{Kind: End})
 	}
 	close(d.free)
-	add(t, l, Record{Kind: Line, Line: "last"})
+	appendAll(t, l, Record{Kind: Line, Line: "last"})
 	all, err := Read(l.Dir(), Query{Kind: Gap})
 	if err != nil || len(all) != 1 || all[0].Lost != 5 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	sound(t, l.Dir(), maxWaiting+3)
+	checkSound(t, l.Dir(), maxWaiting+3)
 }
 
-// Many who write at once have numbers of their own, and followers see each record.
-func TestManyWriters(t *testing.T) {
-	l := open(t, Options{SegmentBytes: 2000})
+// Concurrent writers get distinct numbers, and followers see each record.
+func TestAppend_Concurrent(t *testing.T) {
+	l := openLog(t, Options{SegmentBytes: 2000})
 	var wg sync.WaitGroup
 	var seen sync.Map
 	for range 8 {
@@ -595,17 +597,17 @@ func TestManyWriters(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	sound(t, l.Dir(), 400)
+	checkSound(t, l.Dir(), 400)
 }
 
-// A record is bounded, whatever was asked; two that differ do not look the same.
-func TestRecordsAreBounded(t *testing.T) {
-	l := open(t, Options{Mask: func(s string) string { return strings.ReplaceAll(s, "hunter22", "********") }})
+// Records are bounded in size, and different records stay distinguishable.
+func TestRecord_Bounded(t *testing.T) {
+	l := openLog(t, Options{Mask: func(s string) string { return strings.ReplaceAll(s, "hunter22", "********") }})
 	long := strings.Repeat("\x01é", 5<<20)
-	add(t, l,
+	appendAll(t, l,
 		Record{Kind: Line, Line: long, Argv: []string{long, long}, Parent: strings.Split(strings.Repeat("x ", 1e6), " "), Cwd: long, Path: long, Note: long, Name: long, Rule: long},
 		Record{Kind: Line, Line: long + "!", Argv: []string{"login", "hunter22", "\xff\xfe"}, Note: "hunter22"})
-	sound(t, l.Dir(), 2)
+	checkSound(t, l.Dir(), 2)
 	all, err := Read(l.Dir(), Query{})
 	if err != nil || len(all) != 2 || all[0].Line == all[1].Line || !strings.Contains(all[0].Line, "SHA-256") {
 		t.Fatalf("%d, %v", len(all), err)
@@ -633,15 +635,15 @@ func FuzzVerify(f *testing.F) {
 	f.Add(sealed, headLine(Head{2, cut.Hash}))
 	f.Add(append(line[:len(line):len(line)], sealed...), headLine(Head{2, cut.Hash}))
 	f.Fuzz(func(t *testing.T, log, head []byte) {
-		dir := whole{filepath.Join("audit", segmentName(1)): log, "audit.head": head}.store(t)
-		before, err := Verify(dir, Against{})
+		dir := memoryLog{filepath.Join("audit", segmentName(1)): log, "audit.head": head}.store(t)
+		before, err := Verify(dir, Baseline{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Read(dir, Query{}); err != nil {
 			t.Fatal(err)
 		}
-		l, err := Open(Options{Dir: dir, FS: noSync{}})
+		l, err := Open(Options{Dir: dir, FS: noSyncFS{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -652,14 +654,14 @@ func FuzzVerify(f *testing.F) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		after, err := Verify(dir, Against{})
+		after, err := Verify(dir, Baseline{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if before.OK != after.OK {
 			t.Fatalf("before %+v\nafter %+v", before, after)
 		}
-		if l, err = Open(Options{Dir: dir, FS: noSync{}}); err != nil {
+		if l, err = Open(Options{Dir: dir, FS: noSyncFS{}}); err != nil {
 			t.Fatal(err)
 		}
 		if next, err := l.Append(Record{Kind: Line}); err != nil || next != seq+1 {
@@ -671,7 +673,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// What an execution waits for its record, with and without waiting until the system has it.
+// BenchmarkRecord measures an Append, and an AppendSoon.
 func BenchmarkRecord(b *testing.B) {
 	r := Record{Kind: Execution, Path: "/usr/bin/touch", Argv: []string{"touch", "x"}, Parent: []string{"sh", "-c", "touch x"}, Depth: 2, Verdict: "allow"}
 	l, err := Open(Options{Dir: filepath.Join(b.TempDir(), "audit")})
@@ -688,18 +690,18 @@ func BenchmarkRecord(b *testing.B) {
 	})
 	b.Run("soon", func(b *testing.B) {
 		for b.Loop() {
-			if err := l.Soon(r); err != nil {
+			if err := l.AppendSoon(r); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 }
 
-// A segment that something else replaces, cuts or removes while the log is open is noticed by the next record, which is kept,
-// in a file that is read, after one that tells of it.
+// A segment that another program replaces, truncates or removes is detected by the next record, which is kept in a segment
+// that is read, after a record of the damage.
 //
 // FEATURES: R109
-func TestSegmentChangedUnderTheLog(t *testing.T) {
+func TestAppend_AfterForeignChange(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be replaced there")
 	}
@@ -718,7 +720,7 @@ func TestSegmentChangedUnderTheLog(t *testing.T) {
 	same := func(b []byte) []byte { return b }
 	for name, c := range map[string]struct {
 		change func(t *testing.T, path string)
-		says   []string // of the findings, in their order; what else is found is not told here
+		says   []string // the expected findings, in order
 	}{
 		"replaced": {func(t *testing.T, path string) { rewrite(t, path, same) }, []string{"was replaced while"}},
 		"other words": {func(t *testing.T, path string) {
@@ -733,19 +735,19 @@ func TestSegmentChangedUnderTheLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			l := open(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+			l := openLog(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			for _, line := range []string{"one", "two", "three"} {
-				add(t, l, Record{Kind: Line, Line: line})
+				appendAll(t, l, Record{Kind: Line, Line: line})
 			}
 			c.change(t, segmentPath(l.Dir(), 1))
 			for _, line := range []string{"after", "and more"} {
-				add(t, l, Record{Kind: Line, Line: line})
+				appendAll(t, l, Record{Kind: Line, Line: line})
 			}
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
 			if n := strings.Count(log.String(), "another program changed"); n != 1 {
-				t.Errorf("the log tells of it %d times:\n%s", n, &log)
+				t.Errorf("got %d log messages:\n%s", n, &log)
 			}
 			var lines []string
 			all, err := Read(l.Dir(), Query{})
@@ -755,7 +757,7 @@ func TestSegmentChangedUnderTheLog(t *testing.T) {
 			if text := strings.Join(lines, "|"); err != nil || !strings.HasSuffix(text, "|after|and more") {
 				t.Errorf("%s %v", text, err)
 			}
-			r := verified(t, l.Dir())
+			r := verifyLog(t, l.Dir())
 			found := ""
 			for _, f := range r.Findings {
 				found += f.What + "\n"
@@ -771,30 +773,30 @@ func TestSegmentChangedUnderTheLog(t *testing.T) {
 	}
 }
 
-// A log that is gone with its head is missed by who knows that there was one, and the next one says so; who knows nothing of it
-// finds no damage in a log that has not begun.
+// A log that was removed with its head is reported if it is expected, and by its successor. Without that knowledge there is
+// no damage.
 //
 // FEATURES: R109
 func TestMissingLog_Detected(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
-	for want, against := range map[string]Against{"": {}, "log was removed": {Expected: true}, "record 7 was written": {Written: Head{7, zeroHash}}} {
+	for want, against := range map[string]Baseline{"": {}, "log was removed": {Expected: true}, "record 7 was written": {Written: Head{7, zeroHash}}} {
 		r, err := Verify(dir, against)
 		if err != nil || r.OK != (want == "") || want != "" && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return strings.Contains(f.What, want) }) {
 			t.Errorf("%+v: %+v, %v", against, r, err)
 		}
 	}
-	l := open(t, Options{Dir: dir, Expected: true})
-	add(t, l, Record{Kind: Begin})
+	l := openLog(t, Options{Dir: dir, IsExpected: true})
+	appendAll(t, l, Record{Kind: Begin})
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l = open(t, Options{Dir: dir, Expected: true}) // which is there now
-	add(t, l, Record{Kind: Begin})
-	r := verified(t, dir)
+	l = openLog(t, Options{Dir: dir, IsExpected: true}) // the log exists now
+	appendAll(t, l, Record{Kind: Begin})
+	r := verifyLog(t, dir)
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "the previous log and its head are missing") || r.Records != 3 {
 		t.Errorf("%+v", r)
 	}
-	if r, err := Verify(dir, Against{Written: l.Head()}); err != nil || len(r.Findings) != 1 {
+	if r, err := Verify(dir, Baseline{Written: l.Head()}); err != nil || len(r.Findings) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// appendTo adds records to a log as something else may that knows the format.
+// appendTo appends records as another program that knows the format could.
 func appendTo(t *testing.T, dir string, last Head, kinds ...Kind) Head {
 	t.Helper()
 	segs, err := segments(osFS{}, dir)
@@ -33,11 +33,10 @@ func appendTo(t *testing.T, dir string, last Head, kinds ...Kind) Head {
 	return last
 }
 
-// What is appended to a log that a daemon has closed is found, by Verify and by the daemon that opens it next, also behind a
-// forged record of one that opened it. Daemons that come and go, and one that is killed, leave a log in order.
-//
+// Records appended to a closed log are found, by Verify and by the daemon that opens it next, also after a forged opening
+// record. Daemons that open and close the log, and one that is killed, leave it intact.
 // FAULT: G18
-func TestAppendedAfterClose(t *testing.T) {
+func TestVerify_AppendedAfterClose(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kinds  []Kind
 		killed bool
@@ -45,7 +44,7 @@ func TestAppendedAfterClose(t *testing.T) {
 	}{
 		"nothing":               {ok: true},
 		"a line":                {kinds: []Kind{Line}},
-		"an opening":            {kinds: []Kind{Begin}, ok: true}, // as a daemon that is killed at once leaves it
+		"an opening":            {kinds: []Kind{Begin}, ok: true}, // left by a daemon that is killed at once
 		"an opening and a line": {kinds: []Kind{Begin, Line}},
 		"another close":         {kinds: []Kind{Begin, Close, Line}},
 		"a daemon was killed":   {killed: true, kinds: []Kind{Line}, ok: true},
@@ -54,8 +53,8 @@ func TestAppendedAfterClose(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "audit")
 			var last Head
 			for range 2 {
-				l := open(t, Options{Dir: dir})
-				add(t, l, Record{Kind: Line, Line: "a"}, Record{Kind: Line, Line: "b"})
+				l := openLog(t, Options{Dir: dir})
+				appendAll(t, l, Record{Kind: Line, Line: "a"}, Record{Kind: Line, Line: "b"})
 				shut := func() error { return l.CloseMarked(Record{}) }
 				if tt.killed {
 					shut = l.Close
@@ -67,12 +66,12 @@ func TestAppendedAfterClose(t *testing.T) {
 			}
 			appendTo(t, dir, last, tt.kinds...)
 			for _, when := range []string{"before", "after"} {
-				r, err := Verify(dir, Against{})
+				r, err := Verify(dir, Baseline{})
 				if err != nil || r.OK != tt.ok || !tt.ok && !strings.Contains(r.Findings[0].What, "appended after record ") {
 					t.Errorf("%s it is opened again: %+v, %v", when, r, err)
 				}
-				l := open(t, Options{Dir: dir})
-				add(t, l, Record{Kind: Begin}, Record{Kind: Line, Line: "c"})
+				l := openLog(t, Options{Dir: dir})
+				appendAll(t, l, Record{Kind: Begin}, Record{Kind: Line, Line: "c"})
 				if err := l.CloseMarked(Record{}); err != nil {
 					t.Fatal(err)
 				}

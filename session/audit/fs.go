@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// FS is what a log needs of a file system. Tests put failing disks behind it.
+// FS is the part of a file system that a log uses. Tests replace it by failing disks.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	ReadDir(dir string) ([]fs.DirEntry, error)
@@ -22,7 +22,7 @@ type FS interface {
 	Lstat(name string) (fs.FileInfo, error)
 }
 
-// File is an open segment, the head's, or a directory that is synced.
+// File is an open segment, head file, or directory.
 type File interface {
 	io.Reader
 	io.ReaderAt
@@ -33,19 +33,19 @@ type File interface {
 	Sync() error
 }
 
+// osFS is the operating system's file system.
 type osFS struct{}
 
-// errNoFile is of a name in the log's directory that is a FIFO, a device or a link: nothing of ours is, and reading it
-// may never end.
-var errNoFile = errors.New("it is no regular file; move it out of the log's directory")
+// errNotRegular is the error of a FIFO, device or link in the log's directory: it is not ours, and reading it may never end.
+var errNotRegular = errors.New("it is no regular file; move it out of the log's directory")
 
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w (%v)", errNoFile, info.Mode().Type())}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w (%v)", errNotRegular, info.Mode().Type())}
 	}
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
-		return nil, err // not a File that holds a nil pointer
+		return nil, err // not a File with a nil pointer
 	}
 	return f, nil
 }
@@ -55,6 +55,7 @@ func (osFS) Remove(name string) error                    { return os.Remove(name
 func (osFS) Lstat(name string) (fs.FileInfo, error)      { return os.Lstat(name) }
 func (osFS) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(dir, perm) }
 
+// readFile reads a whole file.
 func readFile(fsys FS, path string) ([]byte, error) {
 	f, err := fsys.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -67,7 +68,7 @@ func readFile(fsys FS, path string) ([]byte, error) {
 	return b, err
 }
 
-// syncDir makes names in a directory outlive a loss of power.
+// syncDir makes the names in a directory durable.
 func syncDir(fsys FS, dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // NTFS journals names by itself and directories cannot be synced
@@ -89,18 +90,21 @@ type segment struct {
 	first uint64 // number of its first record
 }
 
+// segmentExt is the suffix of segments.
 const segmentExt = ".jsonl"
 
+// segmentPath returns the path of the segment that starts with a record.
 func segmentPath(dir string, first uint64) string {
 	return filepath.Join(dir, segmentName(first))
 }
 
+// segmentName returns its name, which sorts by number.
 func segmentName(first uint64) string {
 	n := strconv.FormatUint(first, 10)
 	return strings.Repeat("0", 20-len(n)) + n + segmentExt
 }
 
-// segments lists a log's segments, oldest first. A missing directory has none.
+// segments lists a log's segments, oldest first. It returns nil for a missing directory.
 func segments(fsys FS, dir string) ([]segment, error) {
 	entries, err := fsys.ReadDir(dir)
 	if os.IsNotExist(err) {

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// A log that begins on a full disk has no head, and not an empty one: that would be damage for good.
+// A log that starts on a full disk has no head file. An empty one would count as damage.
 //
 // FEATURES: R93, R109
 func TestNewLog_OnFullDisk_HasNoHead(t *testing.T) {
 	var full atomic.Bool
 	full.Store(true)
 	dir := filepath.Join(t.TempDir(), "audit")
-	l := open(t, Options{Dir: dir, FS: fullDisk{full: &full}})
+	l := openLog(t, Options{Dir: dir, FS: fullDiskFS{full: &full}})
 	if _, err := os.Lstat(headPath(dir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a head without its words: %v", err)
 	}
@@ -24,9 +24,9 @@ func TestNewLog_OnFullDisk_HasNoHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	full.Store(false)
-	l = open(t, Options{Dir: dir, FS: fullDisk{full: &full}})
-	add(t, l, someRecords()...)
-	if r := verified(t, dir); !r.OK {
+	l = openLog(t, Options{Dir: dir, FS: fullDiskFS{full: &full}})
+	appendAll(t, l, someRecords()...)
+	if r := verifyLog(t, dir); !r.OK {
 		t.Errorf("%+v", r)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Head is the newest record: all before it is fixed by its hash. The zero value is a log without records.
+// Head identifies the newest record: its hash fixes all records before it. The zero value is a log without records.
 type Head struct {
 	Seq  uint64 `json:"seq" doc:"number of the newest record; 0: none"`
 	Hash string `json:"hash" doc:"its hash"`
@@ -23,7 +23,7 @@ func (h Head) String() string {
 	return strconv.FormatUint(h.Seq, 10) + ":" + hash
 }
 
-// ParseHead reads a head.
+// ParseHead parses a head.
 func ParseHead(s string) (Head, error) {
 	number, hash, ok := strings.Cut(s, ":")
 	seq, err := strconv.ParseUint(number, 10, 63)
@@ -33,15 +33,15 @@ func ParseHead(s string) (Head, error) {
 	return Head{seq, hash}, nil
 }
 
-// headPath returns the path of a log's head: next to its directory.
+// headPath returns the path of a log's head file, next to its directory.
 func headPath(dir string) string { return dir + ".head" }
 
-// headLine returns the content of the head file, of constant length, so that one write overwrites it.
+// headLine returns the content of the head file, of constant length, so that a single write overwrites it.
 func headLine(h Head) []byte {
 	return fmt.Appendf(nil, "%020d:%s\n", h.Seq, h.String()[strings.IndexByte(h.String(), ':')+1:])
 }
 
-// readHead reads what is kept; nil: nothing is.
+// readHead reads the head file. It returns nil if the file is missing.
 func readHead(fsys FS, dir string) (*Head, error) {
 	b, err := readFile(fsys, headPath(dir))
 	if os.IsNotExist(err) {

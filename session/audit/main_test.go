@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(isolate.Run(m))
 }
 
-// writeUntilKilled appends records, and says the number of each that it was promised.
+// writeUntilKilled appends records, and prints the number of each acknowledged one.
 func writeUntilKilled(dir string) {
 	l, err := Open(Options{Dir: dir, SegmentBytes: 4000})
 	if err != nil {

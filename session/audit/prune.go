@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Keep is how much of a log is kept. Whole segments are dropped, the oldest first, and never the newest.
-type Keep struct {
+// Retention is the limit of a log. Whole segments are dropped, the oldest first, but never the newest.
+type Retention struct {
 	Age   time.Duration // of records; 0: no limit
 	Bytes int64         // of all segments; 0: no limit
 }
@@ -28,72 +28,72 @@ type Dropped struct {
 	Damaged int       `json:"damaged,omitempty" doc:"lines among them that were altered, or reported damage"`
 }
 
-// Pace of pruning, which runs on the writer.
+// Intervals and bounds of pruning, which runs on the writer's goroutine.
 const (
-	pruneEvery   = time.Hour
-	pruneAtOnce  = 4 // segments
-	pruneGoesOn  = time.Second
-	pruneAtFirst = 10 * time.Second
-	// steadySlack is how far the clock may get ahead of elapsed time, as by small corrections.
-	steadySlack = time.Hour
-	// mostIdle bounds the counted time without records: a wrong clock at a daemon's start looks like such a time.
-	mostIdle = 7 * 24 * time.Hour
+	pruneInterval      = time.Hour
+	maxPruneSegments   = 4 // segments
+	pruneContinueDelay = time.Second
+	defaultFirstPrune  = 10 * time.Second
+	// clockSlack is how far the clock may get ahead of elapsed time, as by small corrections.
+	clockSlack = time.Hour
+	// maxIdleGap bounds the counted time without records: a wrong clock at a daemon's start looks like such a time.
+	maxIdleGap = 7 * 24 * time.Hour
 )
 
-// prune drops what is older or more than is kept. It reports whether there is more to drop.
-func (w *writer) prune(keep Keep) (more bool) {
-	if keep.Age <= 0 && keep.Bytes <= 0 || !w.try() {
+// prune drops segments beyond the limits. It reports whether there are more to drop.
+func (w *writer) prune(keep Retention) (more bool) {
+	if keep.Age <= 0 && keep.Bytes <= 0 || !w.prepare() {
 		return false
 	}
-	drop, until, more, err := w.toDrop(keep)
+	drop, until, more, err := w.segmentsToDrop(keep)
 	if err == nil && len(drop) > 0 {
 		err = w.drop(drop, until)
 	}
 	if err != nil {
-		w.o.Log.Error("drop old audit records", "err", err)
+		w.options.Log.Error("drop old audit records", "err", err)
 		return false
 	}
 	return more
 }
 
-// toDrop returns the segments to drop now, and when the oldest remaining record was written.
-func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, err error) {
-	segs, err := segments(w.o.FS, w.o.Dir)
+// segmentsToDrop returns the segments to drop now, and when the oldest remaining record was written.
+func (w *writer) segmentsToDrop(keep Retention) (drop []segment, until time.Time, more bool, err error) {
+	segs, err := segments(w.options.FS, w.options.Dir)
 	if err != nil {
 		return nil, until, false, err
 	}
 	var total int64
 	sizes := make([]int64, len(segs))
 	for i, s := range segs {
-		if sizes[i], err = sizeOf(w.o.FS, s.path); err != nil {
+		if sizes[i], err = fileSize(w.options.FS, s.path); err != nil {
 			return nil, until, false, err
 		}
 		total += sizes[i]
 	}
-	var idle []time.Duration // when it is needed
-	oldest := w.steady().Add(-keep.Age)
+	var idle []time.Duration // computed if needed
+	oldest := w.steadyTime().Add(-keep.Age)
 	for i := 0; i+1 < len(segs); i++ {
-		next, ok := firstOf(w.o.FS, segs[i+1])
+		next, ok := firstRecord(w.options.FS, segs[i+1])
 		if !ok { // the link to the remaining records is unknown
 			break
 		}
 		tooMuch, tooOld := keep.Bytes > 0 && total > keep.Bytes, keep.Age > 0 && next.Time.Before(oldest)
 		if tooOld && !tooMuch {
 			if idle == nil {
-				if idle, err = w.idle(segs); err != nil {
+				if idle, err = w.idleTimes(segs); err != nil {
 					return nil, until, false, err
 				}
 			}
-			if tooOld = next.Time.Before(oldest.Add(-idle[i+1])); !tooOld && !w.told {
-				w.told = true
-				w.o.Log.Warn("audit records are kept although too old by the clock: the clock may be wrong after so long without records",
+			if tooOld = next.Time.Before(oldest.Add(-idle[i+1])); !tooOld && !w.clockWarned {
+				w.clockWarned = true
+				w.options.Log.Warn("audit records are kept although too old by the clock: the clock may be wrong after so long without records",
 					"record", segs[i].first, "does not count", idle[i+1])
 			}
 		}
 		if !tooMuch && !tooOld {
 			break
 		}
-		if len(drop) == pruneAtOnce {
+		if len(drop) == maxPruneSegments {
 			return drop, until, true, nil
 		}
 		drop, until, total = append(drop, segs[i]), next.Time, total-sizes[i]
@@ -101,32 +101,32 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 	return drop, until, false, nil
 }
 
-// steady returns the time by which records age: setting the clock far ahead ages none.
-func (w *writer) steady() time.Time {
-	now := w.o.Now().Round(0) // what clocks show is compared, not what they have counted since we began
-	if most := w.opened.Round(0).Add(w.o.elapsed() + steadySlack); now.After(most) {
+// steadyTime returns the time by which records age: setting the clock far ahead ages none.
+func (w *writer) steadyTime() time.Time {
+	now := w.options.Now().Round(0) // without the monotonic clock
+	if most := w.opened.Round(0).Add(w.options.elapsed() + clockSlack); now.After(most) {
 		return most
 	}
 	return now
 }
 
-// idle returns, per segment, the time since its start that does not count for its age: gaps beyond mostIdle.
-func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
+// idleTimes returns, per segment, the time since its start that does not count for its age: gaps beyond maxIdleGap.
+func (w *writer) idleTimes(segs []segment) (since []time.Duration, err error) {
 	var before time.Time
 	var idle time.Duration
 	gap := func(to time.Time) {
 		switch d := to.Sub(before); {
 		case before.IsZero():
-		case d > mostIdle:
-			idle += d - mostIdle
-		case d < 0: // a clock that was ahead was put right
+		case d > maxIdleGap:
+			idle += d - maxIdleGap
+		case d < 0: // a clock that was ahead was corrected
 			idle -= min(idle, -d)
 		}
 		before = to
 	}
 	for _, s := range segs {
-		first, ok := firstOf(w.o.FS, s)
-		last, err := lastTime(w.o.FS, s)
+		first, ok := firstRecord(w.options.FS, s)
+		last, err := lastTime(w.options.FS, s)
 		if err != nil {
 			return nil, err
 		}
@@ -134,9 +134,9 @@ func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
 			gap(first.Time)
 		}
 		since = append(since, idle)
-		if !ok || last.IsZero() || last.Sub(first.Time).Abs() > mostIdle {
-			_, err = walkSegment(w.o.FS, s, func(l line) bool {
-				if l.err == nil && !l.torn {
+		if !ok || last.IsZero() || last.Sub(first.Time).Abs() > maxIdleGap {
+			_, err = walkSegment(w.options.FS, s, func(l line) bool {
+				if l.err == nil && !l.isTorn {
 					gap(l.record.Time)
 				}
 				return true
@@ -148,7 +148,7 @@ func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
 			before = last
 		}
 	}
-	gap(w.steady())
+	gap(w.steadyTime())
 	for i := range since {
 		since[i] = max(0, idle-since[i])
 	}
@@ -157,7 +157,7 @@ func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
 
 // lastTime returns when the last record of a segment was written, or zero if its last bytes do not show it.
 func lastTime(fsys FS, s segment) (time.Time, error) {
-	size, err := sizeOf(fsys, s.path)
+	size, err := fileSize(fsys, s.path)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -183,31 +183,31 @@ func (w *writer) drop(segs []segment, until time.Time) error {
 	d := Dropped{From: segs[0].first, Until: until}
 	sum, last := sha256.New(), Head{}
 	for _, s := range segs {
-		if err := d.take(w.o.FS, s, sum, &last); err != nil {
+		if err := d.addSegment(w.options.FS, s, sum, &last); err != nil {
 			return err
 		}
 	}
 	d.To, d.Hash, d.SHA256 = last.Seq, last.Hash, hex.EncodeToString(sum.Sum(nil))
-	err := w.put([]Record{{
-		Kind: Drop, Dropped: &d, Time: w.o.Now(),
+	err := w.appendRecords([]Record{{
+		Kind: Drop, Dropped: &d, Time: w.options.Now(),
 		Note: fmt.Sprintf("records %d to %d were dropped, as the configuration has it; the next one is of %s", d.From, d.To, until.UTC().Format(time.RFC3339)),
 	}})
 	if err != nil {
 		return err
 	}
-	if w.sync(); w.unsynced {
+	if w.sync(); w.syncFailed {
 		return errors.New("the drop record cannot be synced")
 	}
 	for _, s := range segs {
-		if err := w.o.FS.Remove(s.path); err != nil {
+		if err := w.options.FS.Remove(s.path); err != nil {
 			return err
 		}
 	}
-	return syncDir(w.o.FS, w.o.Dir)
+	return syncDir(w.options.FS, w.options.Dir)
 }
 
-// take counts a segment in.
-func (d *Dropped) take(fsys FS, s segment, sum hash.Hash, last *Head) error {
+// addSegment adds a segment to the proof.
+func (d *Dropped) addSegment(fsys FS, s segment, sum hash.Hash, last *Head) error {
 	b, err := readFile(fsys, s.path)
 	if err != nil {
 		return err
@@ -227,8 +227,8 @@ func (d *Dropped) take(fsys FS, s segment, sum hash.Hash, last *Head) error {
 	return nil
 }
 
-// firstOf returns the first record of a segment, if valid.
-func firstOf(fsys FS, s segment) (r Record, ok bool) {
+// firstRecord returns the first record of a segment, if valid.
+func firstRecord(fsys FS, s segment) (r Record, ok bool) {
 	_, _ = walkSegment(fsys, s, func(l line) bool {
 		r, ok = l.record, l.err == nil && l.record.Seq == s.first
 		return false
@@ -236,7 +236,8 @@ func firstOf(fsys FS, s segment) (r Record, ok bool) {
 	return r, ok
 }
 
-func sizeOf(fsys FS, path string) (int64, error) {
+// fileSize returns the size of a file.
+func fileSize(fsys FS, path string) (int64, error) {
 	f, err := fsys.OpenFile(path, 0, 0)
 	if err != nil {
 		return 0, err

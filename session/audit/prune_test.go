@@ -14,25 +14,26 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// keeper is a writer that a test drives by itself, with a clock.
-func keeper(t *testing.T, dir string, fsys FS, now *time.Time) *writer {
+// newTestWriter returns a writer without its goroutine, with a clock that the test sets.
+func newTestWriter(t *testing.T, dir string, fsys FS, now *time.Time) *writer {
 	t.Helper()
-	l := open(t, Options{Dir: dir, FS: fsys, SegmentBytes: 900}) // fills in what is left out
+	l := openLog(t, Options{Dir: dir, FS: fsys, SegmentBytes: 900}) // sets the defaults
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o := l.o
+	o := l.options
 	o.Now = func() time.Time { return *now }
 	began := *now
 	o.elapsed = func() time.Duration { return now.Sub(began) }
-	w := &writer{o: &o, opened: began}
-	if !w.try() {
+	w := &writer{options: &o, opened: began}
+	if !w.prepare() {
 		t.Fatal("the log is not ready")
 	}
 	t.Cleanup(func() { _ = w.close() })
 	return w
 }
 
+// fill writes n records.
 func (w *writer) fill(t *testing.T, now *time.Time, n int) {
 	t.Helper()
 	for range n {
@@ -46,47 +47,47 @@ func (w *writer) fill(t *testing.T, now *time.Time, n int) {
 	}
 }
 
-// pruneAll drops until there is no more to drop.
-func (w *writer) pruneAll(keep Keep) {
+// pruneAll drops segments until there are no more to drop.
+func (w *writer) pruneAll(keep Retention) {
 	for w.prune(keep) {
 	}
 }
 
-// pruned is a log of which the oldest records were dropped, twice, and what it was before the second time.
-func pruned(t *testing.T) (now, before whole) {
+// prunedLog returns a log that was pruned twice, and its content before the second time.
+func prunedLog(t *testing.T) (now, before memoryLog) {
 	t.Helper()
 	clock := time.Unix(1_700_000_000, 0)
 	dir := filepath.Join(t.TempDir(), "audit")
-	w := keeper(t, dir, noSync{}, &clock)
+	w := newTestWriter(t, dir, noSyncFS{}, &clock)
 	w.fill(t, &clock, 4)
-	w.pruneAll(Keep{Bytes: 3000})
+	w.pruneAll(Retention{Bytes: 3000})
 	w.fill(t, &clock, 3)
 	w.sync()
-	before = load(t, filepath.Dir(dir))
-	w.pruneAll(Keep{Bytes: 3000})
+	before = loadLog(t, filepath.Dir(dir))
+	w.pruneAll(Retention{Bytes: 3000})
 	if err := w.close(); err != nil {
 		t.Fatal(err)
 	}
-	return load(t, filepath.Dir(dir)), before
+	return loadLog(t, filepath.Dir(dir)), before
 }
 
-// What is older, or more, than is kept is dropped, and what is left is provable, also once a daemon goes on with it.
+// Records beyond the limits are dropped, and the rest is provable, also after a daemon continues the log.
 //
 // FEATURES: R109
-func TestOldRecordsAreDropped(t *testing.T) {
-	for name, keep := range map[string]Keep{"bytes": {Bytes: 3000}, "age": {Age: 2 * time.Hour}, "both": {Age: 1000 * time.Hour, Bytes: 3000}, "nothing": {}, "all": {Age: 1}} {
+func TestPrune_DropsOldRecords(t *testing.T) {
+	for name, keep := range map[string]Retention{"bytes": {Bytes: 3000}, "age": {Age: 2 * time.Hour}, "both": {Age: 1000 * time.Hour, Bytes: 3000}, "nothing": {}, "all": {Age: 1}} {
 		clock := time.Unix(1_700_000_000, 0)
 		dir := filepath.Join(t.TempDir(), "audit")
-		w := keeper(t, dir, noSync{}, &clock)
+		w := newTestWriter(t, dir, noSyncFS{}, &clock)
 		w.fill(t, &clock, 6)
 		head := w.last
 		w.pruneAll(keep)
-		r := verified(t, dir)
+		r := verifyLog(t, dir)
 		if !r.OK || r.Head.Seq < head.Seq || (r.Dropped == nil) != (name == "nothing") || r.Dropped != nil && (r.First != r.Dropped.To+1 || r.Dropped.Damaged != 0 || r.Dropped.Until.IsZero()) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		var bytes int64
-		for file, b := range load(t, dir) {
+		for file, b := range loadLog(t, dir) {
 			if bytes += int64(len(b)); strings.HasSuffix(file, segmentExt) && name == "age" {
 				if got, err := Read(dir, Query{}); err != nil || clock.Sub(got[0].Time) > keep.Age+2*time.Hour { // a segment is kept as a whole
 					t.Errorf("%s: the oldest record is of %s, %v", name, got[0].Time, err)
@@ -94,52 +95,51 @@ func TestOldRecordsAreDropped(t *testing.T) {
 			}
 		}
 		if keep.Bytes > 0 && bytes > keep.Bytes+900 || r.Records == 0 {
-			t.Errorf("%s: %d bytes are left, %d records", name, bytes, r.Records)
+			t.Errorf("%s: got %d bytes, %d records", name, bytes, r.Records)
 		}
 		if err := w.close(); err != nil {
 			t.Fatal(err)
 		}
-		l := open(t, Options{Dir: dir})
-		add(t, l, Record{Kind: Line, Line: "after"})
+		l := openLog(t, Options{Dir: dir})
+		appendAll(t, l, Record{Kind: Line, Line: "after"})
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if again := verified(t, dir, head); !again.OK && r.First <= head.Seq || again.Records != r.Records+1 {
-			t.Errorf("%s, gone on with: %+v", name, again)
+		if again := verifyLog(t, dir, head); !again.OK && r.First <= head.Seq || again.Records != r.Records+1 {
+			t.Errorf("%s, continued: got %+v", name, again)
 		}
 	}
 }
 
-// An open log drops by itself, while records are written, and those who follow it are told.
-func TestAnOpenLogDrops(t *testing.T) {
+// An open log prunes itself while records are written, and notifies followers.
+func TestPrune_OpenLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
-	l := open(t, Options{Dir: dir, SegmentBytes: 900, pruneFirst: time.Nanosecond, Keep: func() Keep { return Keep{} }})
+	l := openLog(t, Options{Dir: dir, SegmentBytes: 900, firstPruneDelay: time.Nanosecond, Retention: func() Retention { return Retention{} }})
 	for range 5 {
-		add(t, l, someRecords()...)
+		appendAll(t, l, someRecords()...)
 	}
 	newest := l.Head().Seq
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l = open(t, Options{Dir: dir, SegmentBytes: 900, pruneFirst: time.Nanosecond, Keep: func() Keep { return Keep{Bytes: 2000} }})
+	l = openLog(t, Options{Dir: dir, SegmentBytes: 900, firstPruneDelay: time.Nanosecond, Retention: func() Retention { return Retention{Bytes: 2000} }})
 	if err := l.Await(t.Context(), newest); err != nil {
 		t.Fatal(err)
 	}
-	add(t, l, someRecords()...)
-	if r := verified(t, dir); !r.OK || r.Dropped == nil {
+	appendAll(t, l, someRecords()...)
+	if r := verifyLog(t, dir); !r.OK || r.Dropped == nil {
 		t.Errorf("%+v", r)
 	}
 }
 
-// What is done to the log around the cut is found: each byte, each record and each segment of what is left, and records
-// that are missing although they were not dropped.
+// Changes around the cut are found: each byte, record and segment of the rest, and missing records that were not dropped.
 //
 // FEATURES: R109
-func TestTamperingAroundTheCut(t *testing.T) {
+func TestVerify_TamperingAfterPrune(t *testing.T) {
 	tier.Full(t)
-	w, before := pruned(t)
+	w, before := prunedLog(t)
 	dir := w.store(t)
-	whole := verified(t, dir)
+	whole := verifyLog(t, dir)
 	if !whole.OK || whole.Dropped == nil {
 		t.Fatalf("%+v", whole)
 	}
@@ -152,15 +152,15 @@ func TestTamperingAroundTheCut(t *testing.T) {
 	slices.Sort(files)
 	found := func(what string, w map[string][]byte, anchors ...Head) {
 		t.Helper()
-		if r := verified(t, (func() string { return (wholeOf(w)).store(t) })(), anchors...); r.OK {
-			t.Errorf("%s is not found: %+v", what, r)
+		if r := verifyLog(t, (func() string { return (asMemoryLog(w)).store(t) })(), anchors...); r.OK {
+			t.Errorf("%s: got no finding: %+v", what, r)
 		}
 	}
 	for i, name := range files {
-		found("a segment removed: "+name, w.with(name, nil))
+		found("a segment removed: "+name, w.withFile(name, nil))
 		lines := bytes.SplitAfter(w[name], []byte("\n"))
 		for n := range len(lines) - 1 {
-			found("a record removed", w.with(name, bytes.Join(slices.Concat(lines[:n], lines[n+1:]), nil)))
+			found("a record removed", w.withFile(name, bytes.Join(slices.Concat(lines[:n], lines[n+1:]), nil)))
 		}
 		if i == 0 || bytes.Contains(w[name], []byte(`"kind":"drop"`)) {
 			path := filepath.Join(filepath.Dir(dir), name)
@@ -170,8 +170,8 @@ func TestTamperingAroundTheCut(t *testing.T) {
 				if err := os.WriteFile(path, changed, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if r := verified(t, dir); r.OK {
-					t.Errorf("%s: byte %d is not found", name, at)
+				if r := verifyLog(t, dir); r.OK {
+					t.Errorf("%s: got no finding of byte %d", name, at)
 				}
 			}
 			if err := os.WriteFile(path, w[name], 0o600); err != nil {
@@ -179,36 +179,36 @@ func TestTamperingAroundTheCut(t *testing.T) {
 			}
 		}
 	}
-	// What was dropped put back: as it was it is what a kill leaves, else it does not fit.
+	// Dropped segments that are restored: unchanged ones look like a kill during removal, changed ones do not fit.
 	old := ""
 	for name := range before {
 		if w[name] == nil && (old == "" || name > old) {
 			old = name
 		}
 	}
-	if r := verified(t, w.with(old, before[old]).store(t)); !r.OK {
-		t.Errorf("what was to be removed is still there: %+v", r)
+	if r := verifyLog(t, w.withFile(old, before[old]).store(t)); !r.OK {
+		t.Errorf("restored segments: got %+v", r)
 	}
 	forged := Record{Kind: Line, Line: "forged", Seq: whole.Dropped.To, Prev: zeroHash, Time: time.Unix(1, 0).UTC()}
 	line, err := forged.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	found("a forged record before the cut", w.with(filepath.Join("audit", segmentName(forged.Seq)), line))
+	found("a forged record before the cut", w.withFile(filepath.Join("audit", segmentName(forged.Seq)), line))
 
 	d := whole.Dropped
-	if r := verified(t, dir, Head{d.To, d.Hash}); !r.OK {
-		t.Errorf("the head of what was dropped: %+v", r)
+	if r := verifyLog(t, dir, Head{d.To, d.Hash}); !r.OK {
+		t.Errorf("head of a dropped record: got %+v", r)
 	}
 	found("another head of what was dropped", w, Head{d.To, zeroHash})
 	found("a head that cannot be proven any more", w, Head{d.To - 1, d.Hash})
 }
 
-func wholeOf(w map[string][]byte) whole { return w }
+func asMemoryLog(w map[string][]byte) memoryLog { return w }
 
-// A kill between the record and the last removal leaves a log in order, with which the next daemon goes on.
-func TestKilledWhileDropping(t *testing.T) {
-	w, before := pruned(t)
+// A kill between the drop record and the last removal leaves an intact log, which the next daemon continues.
+func TestPrune_Killed(t *testing.T) {
+	w, before := prunedLog(t)
 	var gone []string
 	for name := range before {
 		if w[name] == nil {
@@ -222,53 +222,53 @@ func TestKilledWhileDropping(t *testing.T) {
 	for n := range len(gone) + 1 {
 		half := w
 		for _, name := range gone[n:] {
-			half = half.with(name, before[name])
+			half = half.withFile(name, before[name])
 		}
 		dir := half.store(t)
-		if r := verified(t, dir); !r.OK {
+		if r := verifyLog(t, dir); !r.OK {
 			t.Errorf("%d of %d removed: %+v", n, len(gone), r)
 		}
 		clock := time.Unix(1_800_000_000, 0)
-		k := keeper(t, dir, noSync{}, &clock)
+		k := newTestWriter(t, dir, noSyncFS{}, &clock)
 		k.fill(t, &clock, 1)
-		k.pruneAll(Keep{Bytes: 3000})
+		k.pruneAll(Retention{Bytes: 3000})
 		if err := k.close(); err != nil {
 			t.Fatal(err)
 		}
-		if r := verified(t, dir); !r.OK || r.Dropped.Damaged > 0 {
-			t.Errorf("%d of %d removed, gone on with: %+v", n, len(gone), r)
+		if r := verifyLog(t, dir); !r.OK || r.Dropped.Damaged > 0 {
+			t.Errorf("%d of %d removed, continued: got %+v", n, len(gone), r)
 		}
 	}
 }
 
-// Damage in what is dropped stays damage.
+// Damage in dropped records stays reported.
 func TestDamageInDroppedRecords_StaysReported(t *testing.T) {
-	_, before := pruned(t)
+	_, before := prunedLog(t)
 	name := slices.Min(slices.DeleteFunc(keysOf(before), func(n string) bool { return !strings.HasSuffix(n, segmentExt) }))
 	b := bytes.Clone(before[name])
 	b[bytes.Index(b, []byte(`"kind":"`))+9] ^= 1
-	dir := before.with(name, b).store(t)
+	dir := before.withFile(name, b).store(t)
 	clock := time.Unix(1_800_000_000, 0)
-	w := keeper(t, dir, noSync{}, &clock)
-	for range 2 { // also once the record that told of it is dropped itself
+	w := newTestWriter(t, dir, noSyncFS{}, &clock)
+	for range 2 { // also once the record about it is dropped itself
 		w.fill(t, &clock, 4)
-		w.pruneAll(Keep{Bytes: 2000})
-		if r := verified(t, dir); r.OK || r.Dropped == nil {
+		w.pruneAll(Retention{Bytes: 2000})
+		if r := verifyLog(t, dir); r.OK || r.Dropped == nil {
 			t.Errorf("%+v", r)
 		}
 	}
 }
 
-func keysOf(w whole) (names []string) {
+func keysOf(w memoryLog) (names []string) {
 	for n := range w {
 		names = append(names, n)
 	}
 	return names
 }
 
-// refusing is a disk that refuses to write, sync or remove.
-type refusing struct {
-	noSync
+// refusingFS is a disk that fails to write, sync or remove.
+type refusingFS struct {
+	noSyncFS
 	what *string
 }
 
@@ -277,16 +277,16 @@ type refusingFile struct {
 	what *string
 }
 
-func (f refusing) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	file, err := f.noSync.OpenFile(name, flag, perm)
+func (f refusingFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	file, err := f.noSyncFS.OpenFile(name, flag, perm)
 	return refusingFile{file, f.what}, err
 }
 
-func (f refusing) Remove(name string) error {
+func (f refusingFS) Remove(name string) error {
 	if *f.what == "remove" {
 		return errors.New("no")
 	}
-	return f.noSync.Remove(name)
+	return f.noSyncFS.Remove(name)
 }
 
 func (f refusingFile) WriteAt(p []byte, at int64) (int, error) {
@@ -303,42 +303,42 @@ func (f refusingFile) Sync() error {
 	return nil
 }
 
-// Nothing is removed before the record that seals it is on the disk.
-func TestNothingIsDroppedUnsealed(t *testing.T) {
+// Segments are removed only after the drop record is synced.
+func TestPrune_SealsFirst(t *testing.T) {
 	for _, what := range []string{"write", "sync", "remove"} {
 		clock, refuses := time.Unix(1_700_000_000, 0), ""
 		dir := filepath.Join(t.TempDir(), "audit")
-		w := keeper(t, dir, refusing{what: &refuses}, &clock)
+		w := newTestWriter(t, dir, refusingFS{what: &refuses}, &clock)
 		w.fill(t, &clock, 6)
-		segs := len(load(t, dir))
+		segs := len(loadLog(t, dir))
 		refuses = what
-		w.pruneAll(Keep{Bytes: 3000})
-		if n := len(load(t, dir)); n < segs {
-			t.Errorf("%s: %d of %d segments are left", what, n, segs)
+		w.pruneAll(Retention{Bytes: 3000})
+		if n := len(loadLog(t, dir)); n < segs {
+			t.Errorf("%s: got %d of %d segments", what, n, segs)
 		}
 		refuses = ""
-		if r := verified(t, dir); !r.OK || r.First != 1 {
+		if r := verifyLog(t, dir); !r.OK || r.First != 1 {
 			t.Errorf("%s: %+v", what, r)
 		}
-		w.pruneAll(Keep{Bytes: 3000})
-		if r := verified(t, dir); !r.OK || r.First == 1 {
+		w.pruneAll(Retention{Bytes: 3000})
+		if r := verifyLog(t, dir); !r.OK || r.First == 1 {
 			t.Errorf("%s, later: %+v", what, r)
 		}
 	}
 }
 
-// A clock that is set far ahead makes no record old; what passes does, and bytes count all the same.
+// A clock that is set far ahead ages no record. Elapsed time and the size limit still count.
 //
 // FEATURES: R109
-func TestAClockThatJumpsDropsNothing(t *testing.T) {
+func TestPrune_ClockJump(t *testing.T) {
 	clock := time.Unix(1_700_000_000, 0)
 	dir := filepath.Join(t.TempDir(), "audit")
-	w := keeper(t, dir, noSync{}, &clock)
+	w := newTestWriter(t, dir, noSyncFS{}, &clock)
 	w.fill(t, &clock, 4)
-	passed := w.o.elapsed()
-	w.o.elapsed = func() time.Duration { return passed }
+	passed := w.options.elapsed()
+	w.options.elapsed = func() time.Duration { return passed }
 	count := func() int {
-		segs, err := segments(w.o.FS, dir)
+		segs, err := segments(w.options.FS, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,62 +346,61 @@ func TestAClockThatJumpsDropsNothing(t *testing.T) {
 	}
 	before := count()
 	clock = clock.AddDate(100, 0, 0)
-	w.pruneAll(Keep{Age: 24 * time.Hour})
+	w.pruneAll(Retention{Age: 24 * time.Hour})
 	if n := count(); n != before || n < 3 {
-		t.Errorf("%d of %d segments are left after a jump", n, before)
+		t.Errorf("after a clock jump: got %d of %d segments", n, before)
 	}
 	passed += 100 * 365 * 24 * time.Hour
-	w.pruneAll(Keep{Age: 24 * time.Hour})
+	w.pruneAll(Retention{Age: 24 * time.Hour})
 	if n := count(); n >= before {
-		t.Errorf("%d of %d segments are left when the time has passed", n, before)
+		t.Errorf("after the time has passed: got %d of %d segments", n, before)
 	}
 }
 
-// A clock that is wrong already when a daemon begins makes no record old, nor when another begins after it; what is
-// recorded meanwhile does.
+// A clock that is wrong when daemons start ages no record; time in which records are written does.
 //
 // FEATURES: R109
-func TestAClockThatIsWrongAtTheStartDropsNothing(t *testing.T) {
+func TestPrune_WrongClockAtStart(t *testing.T) {
 	clock := time.Unix(1_700_000_000, 0)
 	dir := filepath.Join(t.TempDir(), "audit")
-	w := keeper(t, dir, noSync{}, &clock)
+	w := newTestWriter(t, dir, noSyncFS{}, &clock)
 	w.fill(t, &clock, 4)
 	if err := w.close(); err != nil {
 		t.Fatal(err)
 	}
-	keep := Keep{Age: 30 * 24 * time.Hour}
-	first := verified(t, dir).First
-	for years := range 3 { // each begins with a clock that is yet more wrong
+	keep := Retention{Age: 30 * 24 * time.Hour}
+	first := verifyLog(t, dir).First
+	for years := range 3 { // each with a later clock
 		clock = clock.AddDate(10*(years+1), 0, 0)
-		w = keeper(t, dir, noSync{}, &clock)
+		w = newTestWriter(t, dir, noSyncFS{}, &clock)
 		w.fill(t, &clock, 2)
 		w.pruneAll(keep)
-		if r := verified(t, dir); r.First != first || !w.told {
-			t.Errorf("the log begins with record %d after a jump, told %v", r.First, w.told)
+		if r := verifyLog(t, dir); r.First != first || !w.clockWarned {
+			t.Errorf("after a jump: got first record %d, warned %v", r.First, w.clockWarned)
 		}
 		if err := w.close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w = keeper(t, dir, noSync{}, &clock)
+	w = newTestWriter(t, dir, noSyncFS{}, &clock)
 	for range 40 {
 		clock = clock.Add(23 * time.Hour)
 		w.fill(t, &clock, 1)
 	}
 	w.pruneAll(keep)
-	if r := verified(t, dir); r.First == first || !r.OK {
-		t.Errorf("nothing is dropped after 40 days of records: %+v", r)
+	if r := verifyLog(t, dir); r.First == first || !r.OK {
+		t.Errorf("after 40 days of records: got no drop: %+v", r)
 	}
 }
 
-// A clock that was far ahead for a while and was put right does not keep old records for as long.
+// A clock that was ahead for a while and was corrected does not keep old records longer.
 //
 // FEATURES: R109
-func TestAClockThatWasAheadKeepsNothing(t *testing.T) {
+func TestPrune_ClockPutRight(t *testing.T) {
 	clock := time.Unix(1_700_000_000, 0)
-	w := keeper(t, filepath.Join(t.TempDir(), "audit"), noSync{}, &clock)
+	w := newTestWriter(t, filepath.Join(t.TempDir(), "audit"), noSyncFS{}, &clock)
 	w.fill(t, &clock, 4)
-	before, err := segments(w.o.FS, w.o.Dir)
+	before, err := segments(w.options.FS, w.options.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,25 +411,25 @@ func TestAClockThatWasAheadKeepsNothing(t *testing.T) {
 		clock = clock.Add(6 * 24 * time.Hour)
 		w.fill(t, &clock, 1)
 	}
-	w.pruneAll(Keep{Age: 30 * 24 * time.Hour})
-	after, err := segments(w.o.FS, w.o.Dir)
+	w.pruneAll(Retention{Age: 30 * 24 * time.Hour})
+	after, err := segments(w.options.FS, w.options.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(before) < 3 || after[0].first <= before[1].first {
-		t.Errorf("the oldest record is %d, as if the time in which the clock was ahead had passed", after[0].first)
+		t.Errorf("got oldest record %d: the time of the wrong clock was counted", after[0].first)
 	}
 }
 
-// That records were dropped only the log says: it is proven by an anchor of that record or a newer one.
+// Only an anchor of the drop record or a newer record proves a drop.
 //
 // FEATURES: R109
-func TestDroppedIsProvenByAnAnchor(t *testing.T) {
-	files, _ := pruned(t)
+func TestVerify_AnchorProvesDrop(t *testing.T) {
+	files, _ := prunedLog(t)
 	dir := files.store(t)
-	r := verified(t, dir)
+	r := verifyLog(t, dir)
 	if !r.OK || r.Dropped == nil || r.Proven {
-		t.Fatalf("without an anchor: %+v", r)
+		t.Fatalf("without an anchor: got %+v", r)
 	}
 	list, err := Read(dir, Query{})
 	if err != nil {
@@ -443,20 +442,20 @@ func TestDroppedIsProvenByAnAnchor(t *testing.T) {
 		}
 	}
 	for i, rec := range list {
-		if r := verified(t, dir, Head{rec.Seq, rec.Hash}); !r.OK || r.Proven != (i >= said) {
+		if r := verifyLog(t, dir, Head{rec.Seq, rec.Hash}); !r.OK || r.Proven != (i >= said) {
 			t.Errorf("with an anchor of record %d: %+v", rec.Seq, r)
 		}
 	}
-	if r := verified(t, dir, Head{r.Dropped.To, r.Dropped.Hash}); !r.OK || r.Proven {
+	if r := verifyLog(t, dir, Head{r.Dropped.To, r.Dropped.Hash}); !r.OK || r.Proven {
 		t.Errorf("with an anchor from before: %+v", r)
 	}
 	whole := filepath.Join(t.TempDir(), "audit")
-	l := open(t, Options{Dir: whole})
-	add(t, l, someRecords()...)
+	l := openLog(t, Options{Dir: whole})
+	appendAll(t, l, someRecords()...)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r := verified(t, whole); !r.Proven {
-		t.Errorf("of which nothing was dropped: %+v", r)
+	if r := verifyLog(t, whole); !r.Proven {
+		t.Errorf("log without drops: got %+v", r)
 	}
 }

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// line is one of a segment.
+// line is a line of a segment.
 type line struct {
-	file   segment
-	offset int64 // of its first byte
-	size   int
-	begins bool // it is the first of its segment
-	torn   bool // it has no end
-	record Record
-	err    error
+	file    segment
+	offset  int64 // of its first byte
+	size    int
+	isFirst bool // first line of its segment
+	isTorn  bool // the line has no end
+	record  Record
+	err     error
 }
 
-// walk reads lines from the segment on that a number belongs to, until f returns false.
-func walk(fsys FS, dir string, from uint64, f func(line) bool) error {
+// walkLines reads lines, from the segment with a record number on, until f returns false.
+func walkLines(fsys FS, dir string, from uint64, f func(line) bool) error {
 	segs, err := segments(fsys, dir)
 	if err != nil {
 		return err
@@ -43,19 +43,21 @@ func walk(fsys FS, dir string, from uint64, f func(line) bool) error {
 	return nil
 }
 
+// readers pools buffers.
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxLine) }}
 
+// walkSegment reads the lines of a segment until f returns false.
 func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
 	file, err := fsys.OpenFile(s.path, os.O_RDONLY, 0)
-	if errors.Is(err, errNoFile) {
-		return f(line{file: s, begins: true, err: err}), nil
+	if errors.Is(err, errNotRegular) {
+		return f(line{file: s, isFirst: true, err: err}), nil
 	}
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return f(line{file: s, begins: true, err: errors.New("it is a directory; move it out of the log's directory")}), nil
+		return f(line{file: s, isFirst: true, err: errors.New("it is a directory; move it out of the log's directory")}), nil
 	}
 	in := readers.Get().(*bufio.Reader)
 	defer readers.Put(in)
@@ -65,7 +67,7 @@ func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
 		if rerr == io.EOF && len(text) == 0 {
 			return true, nil
 		}
-		l := line{file: s, offset: at, size: len(text), begins: at == 0}
+		l := line{file: s, offset: at, size: len(text), isFirst: at == 0}
 		for errors.Is(rerr, bufio.ErrBufferFull) { // longer than any record
 			l.err = errors.New("it is no record")
 			text, rerr = in.ReadSlice('\n')
@@ -74,7 +76,7 @@ func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
 		at += int64(l.size)
 		switch {
 		case rerr == io.EOF:
-			l.torn, l.err = true, errors.New("it is half a record")
+			l.isTorn, l.err = true, errors.New("it is half a record")
 		case rerr != nil:
 			return false, rerr
 		case l.err == nil:
@@ -90,7 +92,7 @@ func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
 type Query struct {
 	After   uint64    // only later numbers
 	Since   time.Time // only later ones
-	Session string    // id, or the beginning of it, or name
+	Session string    // id or its start, or name
 	Agent   string    // label
 	Verdict string
 	Kind    Kind
@@ -106,10 +108,10 @@ func (q *Query) Matches(r *Record) bool {
 		(q.Kind == "" || r.Kind == q.Kind)
 }
 
-// Read returns the selected records, oldest first. It skips invalid lines, which Verify names.
+// Read returns the selected records, oldest first. It skips invalid lines, which Verify reports.
 func Read(dir string, q Query) ([]Record, error) {
 	var all []Record
-	err := walk(osFS{}, dir, q.After+1, func(l line) bool {
+	err := walkLines(osFS{}, dir, q.After+1, func(l line) bool {
 		if l.err != nil && !errors.Is(l.err, errChanged) || !q.Matches(&l.record) {
 			return true
 		}
@@ -124,5 +126,5 @@ func Read(dir string, q Query) ([]Record, error) {
 	return all, err
 }
 
-// place describes the position of a line for messages.
-func (l *line) place() string { return filepath.Base(l.file.path) }
+// fileName returns the name of the line's segment.
+func (l *line) fileName() string { return filepath.Base(l.file.path) }

@@ -17,15 +17,15 @@ import (
 // Kind is the kind of a record.
 type Kind string
 
-// The kinds. The first ones are requests, with a verdict.
+// Kinds of records. The first ones are requests, with a verdict.
 const (
 	Line      Kind = "line"      // a line for a shell
 	Command   Kind = "command"   // argv of run and new
-	Execution Kind = "execution" // a program that something in a session executes
+	Execution Kind = "execution" // an execution within a session
 	Network   Kind = "network"   // a connection out of a sandbox
 	Reveal    Kind = "reveal"    // secrets shown
-	Write     Kind = "write"     // a file of rules that is trusted, and the like
-	Stop      Kind = "stop"      // sessions of others that an agent ends
+	Write     Kind = "write"     // a file of rules that becomes trusted, and similar files
+	Stop      Kind = "stop"      // an agent ends other sessions
 
 	Connection Kind = "connection" // a process that a keeper refused to serve
 
@@ -35,11 +35,11 @@ const (
 	// Records about the log itself.
 	Begin   Kind = "begin"   // a daemon opened the log
 	Gap     Kind = "gap"     // Lost records could not be written
-	Torn    Kind = "torn"    // half a record at the end was set aside
+	Torn    Kind = "torn"    // a partial record at the end was saved and cut off
 	Missing Kind = "missing" // the records between the previous and this one are missing
-	Damage  Kind = "damage"  // the end of the log was not as it was left
+	Damage  Kind = "damage"  // the end of the log differs from its last known state
 	Drop    Kind = "drop"    // old records were removed (Dropped)
-	Close   Kind = "close"   // a daemon closed the log; the next record is of a daemon that opened it
+	Close   Kind = "close"   // a daemon closed the log; the next record is of a daemon that opens it
 )
 
 // isOwn reports whether a record is about the log itself.
@@ -51,7 +51,7 @@ func (k Kind) isOwn() bool {
 	return false
 }
 
-// Record is what is kept of one act. Seq, Time (if it is zero), Prev and Hash are set when it is written.
+// Record is a recorded action. Seq, Time (if zero), Prev and Hash are set when it is written.
 type Record struct {
 	Seq      uint64         `json:"seq" doc:"number, from 1"`
 	Time     time.Time      `json:"time"`
@@ -89,15 +89,16 @@ type Range struct {
 // Bounds of a record, in bytes. Longer text is truncated, with the hash of the whole.
 const (
 	maxText = 16 << 10
-	maxLine = 1 << 20 // of a line of the file; a longer one is no record
+	maxLine = 1 << 20 // of a line of the file; a longer line is invalid
 )
 
-// zeroHash is before the first record.
+// zeroHash is the previous hash of the first record.
 var zeroHash = strings.Repeat("0", 2*sha256.Size)
 
+// hashMark separates the hashed part of a line from its hash.
 const hashMark = `,"hash":"`
 
-// encode makes the line of a record, and sets its hash.
+// encode returns the line of a record, and sets its hash.
 func (r *Record) encode() ([]byte, error) {
 	r.Hash = ""
 	var b bytes.Buffer
@@ -115,7 +116,7 @@ func (r *Record) encode() ([]byte, error) {
 	return append(line, hashMark+r.Hash+"\"}\n"...), nil
 }
 
-// decode reads a line without its end, and checks it against its hash.
+// decode decodes a line without its end, and checks its hash.
 func decode(line []byte) (r Record, err error) {
 	const tail = len(hashMark) + 2*sha256.Size + len(`"}`)
 	at := len(line) - tail
@@ -132,29 +133,31 @@ func decode(line []byte) (r Record, err error) {
 	return r, nil
 }
 
+// errChanged is the error of a line with a wrong hash.
 var errChanged = errors.New("it does not match its hash: it was changed")
 
-// tidy bounds a record's texts, takes out what is not UTF-8, and masks secrets.
-func (r *Record) tidy(mask func(string) string) {
+// normalize bounds a record's texts, escapes invalid UTF-8, and masks secrets.
+func (r *Record) normalize(mask func(string) string) {
 	for _, s := range []*string{&r.Line, &r.Path, &r.Cwd, &r.Note, &r.Rule, &r.Name} {
-		*s = tidyText(*s, maxText, mask)
+		*s = normalizeText(*s, maxText, mask)
 	}
-	r.Argv, r.Parent = tidyWords(r.Argv, mask), tidyWords(r.Parent, mask)
+	r.Argv, r.Parent = normalizeWords(r.Argv, mask), normalizeWords(r.Parent, mask)
 	r.Time = r.Time.Round(0)
 }
 
-func tidyText(s string, limit int, mask func(string) string) string {
+// normalizeText normalizes one text to a limit in bytes.
+func normalizeText(s string, limit int, mask func(string) string) string {
 	if mask != nil {
 		s = mask(s)
 	}
 	if len(s) > limit {
 		sum := sha256.Sum256([]byte(s))
-		s = fmt.Sprintf("%s… (%d bytes in all, SHA-256 %x)", cutRune(s, limit), len(s), sum)
+		s = fmt.Sprintf("%s… (%d bytes in all, SHA-256 %x)", truncateRunes(s, limit), len(s), sum)
 	}
 	if utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder // invalid UTF-8 stays distinguishable: different names look different
+	var b strings.Builder // escaped, so that different invalid names stay different
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -167,8 +170,8 @@ func tidyText(s string, limit int, mask func(string) string) string {
 	return b.String()
 }
 
-// cutRune returns the first n bytes of s, without a partial character.
-func cutRune(s string, n int) string {
+// truncateRunes returns the first n bytes of s, without a partial character.
+func truncateRunes(s string, n int) string {
 	for k := n; k > n-utf8.UTFMax && k > 0; k-- {
 		if utf8.RuneStart(s[k]) {
 			return s[:k]
@@ -177,11 +180,12 @@ func cutRune(s string, n int) string {
 	return s[:n]
 }
 
-func tidyWords(words []string, mask func(string) string) []string {
+// normalizeWords normalizes an argument vector.
+func normalizeWords(words []string, mask func(string) string) []string {
 	if len(words) == 0 {
 		return nil
 	}
-	if mask != nil { // a secret is known by the word before it, too
+	if mask != nil { // masking may depend on the previous word
 		masked := strings.Split(mask(strings.Join(words, "\x00")), "\x00")
 		if len(masked) != len(words) {
 			masked = make([]string, len(words))
@@ -198,7 +202,7 @@ func tidyWords(words []string, mask func(string) string) []string {
 			sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 			return append(out, fmt.Sprintf("… (%d words in all, SHA-256 %x)", len(words), sum))
 		}
-		w = tidyText(w, min(maxText/4, left), nil)
+		w = normalizeText(w, min(maxText/4, left), nil)
 		left -= len(w) + 1
 		out = append(out, w)
 	}

@@ -9,26 +9,26 @@ import (
 	"path/filepath"
 )
 
-// recover finds the newest record, sets half a record aside, and opens the segment for the next one. It returns records
-// about its findings.
-func (w *writer) recover() (found []Record, err error) {
-	w.file, w.last, w.size, w.closed = nil, Head{}, 0, false
-	segs, err := segments(w.o.FS, w.o.Dir)
+// recoverTail finds the newest record, saves a partial record, and opens the segment for the next one. It returns
+// records about its findings.
+func (w *writer) recoverTail() (found []Record, err error) {
+	w.file, w.last, w.size, w.isClosed = nil, Head{}, 0, false
+	segs, err := segments(w.options.FS, w.options.Dir)
 	if err != nil {
 		return nil, err
 	}
-	head, herr := readHead(w.o.FS, w.o.Dir)
-	if own := w.own; own.Seq > 0 { // the kept head may be older, or foreign
+	head, herr := readHead(w.options.FS, w.options.Dir)
+	if own := w.lastOwn; own.Seq > 0 { // the head file may be older, or foreign
 		head, herr = &own, nil
 	}
-	if w.o.Expected && len(segs) == 0 && head == nil && herr == nil { // until it is written: the head is there before it
-		w.strangers = append(w.strangers, damagef("the previous log and its head are missing: removed while no daemon was running"))
-		w.o.Log.Error("audit log and head are missing; starting a new one, which records this", "dir", w.o.Dir)
+	if w.options.IsExpected && len(segs) == 0 && head == nil && herr == nil { // the head file is written before the first record
+		w.foreignChanges = append(w.foreignChanges, damagef("the previous log and its head are missing: removed while no daemon was running"))
+		w.options.Log.Error("audit log and head are missing; starting a new one, which records this", "dir", w.options.Dir)
 	}
 	newest, body := segment{}, []byte(nil)
 	for i := len(segs) - 1; i >= 0 && len(body) == 0; i-- {
 		newest = segs[i]
-		all, err := readFile(w.o.FS, newest.path)
+		all, err := readFile(w.options.FS, newest.path)
 		if err != nil {
 			return nil, err
 		}
@@ -43,45 +43,46 @@ func (w *writer) recover() (found []Record, err error) {
 	}
 	whole := len(body) > 0
 	if whole {
-		if r := w.takeLast(newest, body, head); r != nil {
+		if r := w.setLast(newest, body, head); r != nil {
 			found, whole = append(found, *r), false
 		}
 	}
-	if n := len(segs); n > 0 && w.last.Seq+1 < segs[n-1].first { // a name that promises more than there is
+	if n := len(segs); n > 0 && w.last.Seq+1 < segs[n-1].first { // the segment's name has a later number
 		found, whole = append(found, damagef("%s is not where it belongs", filepath.Base(segs[n-1].path))), false
 		w.last = Head{segs[n-1].first, zeroHash}
 	}
-	if r := w.compare(head, herr); r != nil {
+	if r := w.compareHead(head, herr); r != nil {
 		found = append(found, *r)
 		whole = whole && r.Kind != Missing
 	}
 	if whole {
-		if w.file, err = w.o.FS.OpenFile(newest.path, os.O_RDWR, 0); err != nil {
+		if w.file, err = w.options.FS.OpenFile(newest.path, os.O_RDWR, 0); err != nil {
 			return nil, err
 		}
-		w.size, w.begins = int64(len(body)), newest.first
+		w.size, w.firstSeq = int64(len(body)), newest.first
 	}
 	if w.last.Seq == 0 {
-		w.keepHead() // there is a head before there is a record
+		w.writeHead() // the head file is written before the first record
 	}
 	return found, nil
 }
 
+// damagef returns a record of damage.
 func damagef(format string, args ...any) Record {
 	return Record{Kind: Damage, Note: fmt.Sprintf(format, args...)}
 }
 
-// cutTorn sets half a record aside, the result of a kill during a write or of a full disk.
+// cutTorn saves a partial record and cuts it off: the result of a kill during a write or of a full disk.
 func (w *writer) cutTorn(s segment, body, torn []byte) (Record, error) {
 	after := s.first - 1
 	if r, err := decode(lastLine(body)); err == nil {
 		after = r.Seq
 	}
-	path := tornPath(w.o.Dir, after, torn)
-	if err := w.setAside(path, torn); err != nil {
+	path := tornPath(w.options.Dir, after, torn)
+	if err := w.saveTorn(path, torn); err != nil {
 		return Record{}, fmt.Errorf("set half a record aside: %w", err)
 	}
-	f, err := w.o.FS.OpenFile(s.path, os.O_RDWR, 0)
+	f, err := w.options.FS.OpenFile(s.path, os.O_RDWR, 0)
 	if err != nil {
 		return Record{}, err
 	}
@@ -98,12 +99,12 @@ func lastLine(body []byte) []byte {
 	return body[bytes.LastIndexByte(body, '\n')+1:]
 }
 
-// takeLast makes the newest record the predecessor of the next one, and returns a record if it is untrustworthy.
-func (w *writer) takeLast(s segment, body []byte, head *Head) *Record {
+// setLast makes the newest record the predecessor of the next one, and returns a record if it is untrustworthy.
+func (w *writer) setLast(s segment, body []byte, head *Head) *Record {
 	r, err := decode(lastLine(body))
 	switch {
 	case err == nil:
-		w.last, w.closed = Head{r.Seq, r.Hash}, r.Kind == Close
+		w.last, w.isClosed = Head{r.Seq, r.Hash}, r.Kind == Close
 		return nil
 	case errors.Is(err, errChanged) && r.Seq >= s.first:
 		w.last = Head{r.Seq, zeroHash}
@@ -117,8 +118,8 @@ func (w *writer) takeLast(s segment, body []byte, head *Head) *Record {
 	return &d
 }
 
-// compare holds the end of the log against the head that was kept.
-func (w *writer) compare(head *Head, herr error) *Record {
+// compareHead compares the end of the log with the head file.
+func (w *writer) compareHead(head *Head, herr error) *Record {
 	var r Record
 	switch {
 	case herr != nil:
@@ -131,7 +132,7 @@ func (w *writer) compare(head *Head, herr error) *Record {
 		r = Record{Kind: Missing, Note: fmt.Sprintf("records %d to %d were there and are not: cut off, or lost with the machine's power", w.last.Seq+1, head.Seq)}
 		w.last = *head
 	default:
-		hash, appended, err := hashAndAppended(w.o.FS, w.o.Dir, head.Seq)
+		hash, appended, err := hashAndAppended(w.options.FS, w.options.Dir, head.Seq)
 		if err == nil && hash == head.Hash {
 			if appended == 0 {
 				return nil
@@ -144,11 +145,11 @@ func (w *writer) compare(head *Head, herr error) *Record {
 	return &r
 }
 
-// hashAndAppended returns the hash of record seq. If that record closed the log, appended is the number of the first later record
-// that only a daemon with an open log can write, or 0.
+// hashAndAppended returns the hash of record seq. If that record closed the log, appended is the number of the first later
+// record that only a daemon with an open log can write, or 0.
 func hashAndAppended(fsys FS, dir string, seq uint64) (hash string, appended uint64, err error) {
 	closed := false
-	err = walk(fsys, dir, seq, func(l line) bool {
+	err = walkLines(fsys, dir, seq, func(l line) bool {
 		switch r := &l.record; {
 		case l.err == nil && r.Seq == seq:
 			hash, closed = r.Hash, r.Kind == Close

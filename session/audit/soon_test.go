@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// Where records come again and again the writer looks by itself, and it ends doing so: each is written, in order, and who
-// comes after a while wakes it.
-func TestSoonWhileTheWriterTicks(t *testing.T) {
-	l := open(t, Options{})
+// AppendSoon makes the writer tick: each record is written, in order. After a while without records a new one wakes it.
+func TestAppendSoon_Ticks(t *testing.T) {
+	l := openLog(t, Options{})
 	ticking := func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.ticking
+		return l.isTicking
 	}
 	await := func(seq uint64) {
 		t.Helper()
@@ -27,9 +26,9 @@ func TestSoonWhileTheWriterTicks(t *testing.T) {
 		}
 	}
 	seq := uint64(0)
-	for range 3 { // by a timer at first, by ticks, and by a timer again
+	for range 3 { // by a timer, by ticks, and by a timer again
 		for range 20 {
-			if err := l.Soon(Record{Kind: Execution}); err != nil {
+			if err := l.AppendSoon(Record{Kind: Execution}); err != nil {
 				t.Fatal(err)
 			}
 			seq++
@@ -39,8 +38,8 @@ func TestSoonWhileTheWriterTicks(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	if add(t, l, Record{Kind: Line}); ticking() {
-		t.Error("it ticks for a record that nobody was going to wait for")
+	if appendAll(t, l, Record{Kind: Line}); ticking() {
+		t.Error("got a tick without AppendSoon")
 	}
-	sound(t, l.Dir(), seq+1)
+	checkSound(t, l.Dir(), seq+1)
 }

@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// What is no file in the log's directory is named, and nothing waits for it: a FIFO has no end, nor has /dev/zero.
+// A special file in the log's directory is reported, and no read waits for it: a FIFO has no end, nor has /dev/zero.
 // FEATURES: R109
-func TestWhatIsNoFileIsNamed(t *testing.T) {
+func TestVerify_SpecialFiles(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"FIFO":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"device":    func(path string) error { return os.Symlink("/dev/zero", path) },
 		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
 	} {
-		for _, first := range []uint64{1, 100} { // in a segment's place, and behind all
+		for _, first := range []uint64{1, 100} { // in place of a segment, and after all
 			dir := filepath.Join(t.TempDir(), "audit")
-			l := open(t, Options{Dir: dir})
-			add(t, l, Record{Kind: Line, Note: "a"}, Record{Kind: Line, Note: "b"})
+			l := openLog(t, Options{Dir: dir})
+			appendAll(t, l, Record{Kind: Line, Note: "a"}, Record{Kind: Line, Note: "b"})
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestWhatIsNoFileIsNamed(t *testing.T) {
 			if err := put(path); err != nil {
 				t.Fatal(err)
 			}
-			r := verified(t, dir)
+			r := verifyLog(t, dir)
 			named := false
 			for _, f := range r.Findings {
 				named = named || f.File == filepath.Base(path) && strings.Contains(f.What, "move it")
@@ -45,7 +45,7 @@ func TestWhatIsNoFileIsNamed(t *testing.T) {
 			if _, err := Read(dir, Query{}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if l, err := Open(Options{Dir: dir, FS: noSync{}}); err == nil { // what cannot be gone on with is said
+			if l, err := Open(Options{Dir: dir, FS: noSyncFS{}}); err == nil { // a log that cannot be continued reports it
 				_ = l.Close()
 			} else if name != "directory" && !strings.Contains(err.Error(), "move it") {
 				t.Errorf("%s: %v", name, err)

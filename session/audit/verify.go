@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	OK       bool      `json:"ok" doc:"the records are consistent with each other and with the heads that are known, and none is missing; only an anchor proves that they are as they were written"`
 	Records  uint64    `json:"records" doc:"records that are in order"`
@@ -21,7 +21,7 @@ type Report struct {
 	Notes    []Finding `json:"notes,omitempty" doc:"what happened to the log and is no damage"`
 }
 
-// Finding is something about the log.
+// Finding is a fact about the log.
 type Finding struct {
 	Seq    uint64 `json:"seq,omitempty" doc:"number of the record, as far as it is known"`
 	File   string `json:"file,omitempty"`
@@ -29,6 +29,7 @@ type Finding struct {
 	What   string `json:"what"`
 }
 
+// maxFindings bounds the listed findings.
 const maxFindings = 1000
 
 // addFinding adds a finding, or counts it once maxFindings are listed.
@@ -40,31 +41,31 @@ func (r *Report) addFinding(f Finding) {
 	}
 }
 
-// Against is what a log is compared with, besides the head next to it.
-type Against struct {
+// Baseline is what a log is compared with, besides its head file.
+type Baseline struct { // heads that were kept elsewhere
 	Anchors  []Head // that were kept elsewhere
-	Written  Head   // the newest record according to the log's writer; the zero Head: not asked
+	Written  Head   // the newest record according to the log's writer; zero: not known
 	Expected bool   // a log existed: a missing one is damage
 }
 
-// Verify reads a whole log and checks each record against its hash, the one before it, and the heads that
-// are known. A daemon may be writing it. An error is of a log that cannot be read; what is wrong with it is
-// in the report.
-func Verify(dir string, against Against) (Report, error) { return verify(osFS{}, dir, against) }
+// Verify reads a whole log and checks each record against its hash, the record before it, and the known heads. A daemon may be
+// writing the log. The error is of an unreadable log; damage is in the report.
+func Verify(dir string, against Baseline) (Report, error) { return verify(osFS{}, dir, against) }
 
-func verify(fsys FS, dir string, against Against) (r Report, err error) {
+// verify repeats verifyOnce if segments are dropped during the read.
+func verify(fsys FS, dir string, against Baseline) (r Report, err error) {
 	for range 3 { // a segment may be dropped in the middle of it
-		before := oldest(fsys, dir)
+		before := oldestNumber(fsys, dir)
 		r, err = verifyOnce(fsys, dir, against)
-		if !errors.Is(err, os.ErrNotExist) && (r.OK || oldest(fsys, dir) == before) {
+		if !errors.Is(err, os.ErrNotExist) && (r.OK || oldestNumber(fsys, dir) == before) {
 			break
 		}
 	}
 	return r, err
 }
 
-// oldest returns the number in the oldest segment's name.
-func oldest(fsys FS, dir string) uint64 {
+// oldestNumber returns the number in the oldest segment's name.
+func oldestNumber(fsys FS, dir string) uint64 {
 	segs, err := segments(fsys, dir)
 	if err != nil || len(segs) == 0 {
 		return 0
@@ -72,37 +73,38 @@ func oldest(fsys FS, dir string) uint64 {
 	return segs[0].first
 }
 
-func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
+// verifyOnce verifies a log in one pass.
+func verifyOnce(fsys FS, dir string, against Baseline) (Report, error) {
 	anchors := slices.Clone(against.Anchors)
 	if against.Written.Seq > 0 {
 		anchors = append(anchors, against.Written)
 	}
 	r := Report{Findings: []Finding{}}
-	kept, herr := readHead(fsys, dir) // before the records: what is newer than it does not matter
+	kept, herr := readHead(fsys, dir) // before the records: newer ones do not matter
 	if herr != nil {
 		r.addFinding(Finding{File: filepath.Base(headPath(dir)), What: herr.Error()})
 	}
 	if kept != nil && kept.Seq > 0 {
 		anchors = append(anchors, *kept)
 	}
-	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}, given: against.Anchors}
+	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}, givenAnchors: against.Anchors}
 	if kept != nil {
-		c.kept = kept.Seq
+		c.keptSeq = kept.Seq
 	}
 	for _, a := range anchors {
 		c.anchors[a.Seq] = append(c.anchors[a.Seq], a.Hash)
 	}
-	if err := walk(fsys, dir, 0, c.line); err != nil {
+	if err := walkLines(fsys, dir, 0, c.checkLine); err != nil {
 		return r, fmt.Errorf("read the audit log: %w", err)
 	}
-	c.end()
-	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // else a daemon has just opened the log
+	c.checkEnd()
+	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // otherwise a daemon has just opened the log
 		r.addFinding(*c.appended)
 	}
-	if kept == nil && herr == nil && c.seen {
+	if kept == nil && herr == nil && c.hasLines {
 		r.addFinding(Finding{File: filepath.Base(headPath(dir)), What: "the head next to the log is missing: unknown whether records are missing at the end"})
 	}
-	if kept == nil && herr == nil && !c.seen && (against.Expected || against.Written.Seq > 0) {
+	if kept == nil && herr == nil && !c.hasLines && (against.Expected || against.Written.Seq > 0) {
 		r.addFinding(Finding{File: filepath.Base(dir), What: "the audit log was removed: neither records nor head exist"})
 	}
 	r.OK = len(r.Findings) == 0
@@ -113,34 +115,35 @@ func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
 	return r, nil
 }
 
-// checker follows the chain.
+// checker checks the chain.
 type checker struct {
-	report  *Report
-	dir     string
-	fsys    FS
-	anchors map[uint64][]string
-	last    Head // of the previous line, as recorded; Hash is empty if unknown
-	seen    bool
-	begins  *Finding // where the log starts, if not at record 1
-	follows Head     // what the record there follows
-	given   []Head   // anchors that were kept elsewhere
-	proven  uint64   // the newest record covered by an anchor
-	dropped uint64   // the newest record about dropped ones
-	torn    *Finding // half a record at the end of the segment before
+	report       *Report
+	dir          string
+	fsys         FS
+	anchors      map[uint64][]string
+	last         Head     // of the previous line, as recorded; Hash is empty if unknown
+	hasLines     bool     // a line was read
+	firstFinding *Finding // position of the first record, if its number is not 1
+	predecessor  Head     // head that the first record refers to
+	givenAnchors []Head   // anchors that were kept elsewhere
+	proven       uint64   // the newest record that an anchor covers
+	dropped      uint64   // the newest record of kind Drop
+	torn         *Finding // partial record at the end of the previous segment
 
-	kept     uint64   // number of the newest record, by the kept head
+	keptSeq  uint64   // number in the head file
 	closed   uint64   // the newest record of kind Close
-	appended *Finding // the first record after the kept head, if that closed the log
+	appended *Finding // the first record after the head file's, if the latter closed the log
 }
 
-func (c *checker) line(l line) bool {
-	at := Finding{File: l.place(), Offset: l.offset}
-	if c.torn != nil { // something follows it
+// checkLine checks the next line.
+func (c *checker) checkLine(l line) bool {
+	at := Finding{File: l.fileName(), Offset: l.offset}
+	if c.torn != nil { // another line follows it
 		c.report.addFinding(*c.torn)
 		c.torn = nil
 	}
-	c.seen = true
-	if l.torn {
+	c.hasLines = true
+	if l.isTorn {
 		at.Seq, at.What = c.last.Seq+1, fmt.Sprintf("%d bytes after record %d are half a record", l.size, c.last.Seq)
 		c.torn = &at
 		return true
@@ -159,22 +162,22 @@ func (c *checker) line(l line) bool {
 	}
 	if l.err != nil {
 		say("record %d: %v", r.Seq, l.err)
-		if r.Seq != c.last.Seq+1 { // its number may be what was changed
+		if r.Seq != c.last.Seq+1 { // its number may have been changed
 			r.Seq = c.last.Seq + 1
 		}
 		c.last = Head{r.Seq, ""}
 		return true
 	}
-	if l.begins && r.Seq != l.file.first {
-		say("%s starts with record %d", l.place(), r.Seq)
+	if l.isFirst && r.Seq != l.file.first {
+		say("%s starts with record %d", l.fileName(), r.Seq)
 	}
-	if c.last.Seq == 0 && c.begins == nil && r.Seq > 1 { // a later record shows whether it may start here
+	if c.last.Seq == 0 && c.firstFinding == nil && r.Seq > 1 { // a later drop record shows whether it may start here
 		first := at
-		c.begins, c.follows = &first, Head{r.Seq - 1, r.Prev}
-		c.last = c.follows
+		c.firstFinding, c.predecessor = &first, Head{r.Seq - 1, r.Prev}
+		c.last = c.predecessor
 	}
-	c.isNext(r, say)
-	c.afterClose(r, at)
+	c.checkNext(r, say)
+	c.checkAfterClose(r, at)
 	c.report.Records++
 	if c.report.First == 0 {
 		c.report.First = r.Seq
@@ -186,21 +189,21 @@ func (c *checker) line(l line) bool {
 	}
 	delete(c.anchors, r.Seq)
 	c.last = Head{r.Seq, r.Hash}
-	if slices.Contains(c.given, c.last) {
+	if slices.Contains(c.givenAnchors, c.last) {
 		c.proven = r.Seq
 	}
 	c.recordChange(r, at)
 	return true
 }
 
-// afterClose checks that after a record of kind Close a daemon opens the log before any other record is written.
-func (c *checker) afterClose(r *Record, at Finding) {
+// checkAfterClose checks that after a record of kind Close a daemon opens the log before any other record is written.
+func (c *checker) checkAfterClose(r *Record, at Finding) {
 	if own := r.Kind.isOwn(); c.closed > 0 && !own {
 		at.What = fmt.Sprintf("record %d was appended after record %d closed the log", r.Seq, c.closed)
 		switch {
 		case c.closed+1 == r.Seq:
 			c.report.addFinding(at)
-		case c.closed == c.kept && c.appended == nil:
+		case c.closed == c.keptSeq && c.appended == nil:
 			c.appended = &at
 		}
 	}
@@ -209,8 +212,8 @@ func (c *checker) afterClose(r *Record, at Finding) {
 	}
 }
 
-// isNext checks that a record is the one after the last.
-func (c *checker) isNext(r *Record, say func(string, ...any)) {
+// checkNext checks that a record follows the previous one.
+func (c *checker) checkNext(r *Record, say func(string, ...any)) {
 	switch {
 	case r.Seq == c.last.Seq+1:
 		if c.last.Hash != "" && r.Prev != c.last.Hash {
@@ -225,7 +228,7 @@ func (c *checker) isNext(r *Record, say func(string, ...any)) {
 	}
 }
 
-// recordChange adds a finding about the log that the log itself records.
+// recordChange adds a finding from a record about the log itself.
 func (c *checker) recordChange(r *Record, at Finding) {
 	switch r.Kind {
 	case Drop:
@@ -247,9 +250,9 @@ func (c *checker) recordChange(r *Record, at Finding) {
 	}
 }
 
-// end checks the end of the log.
-func (c *checker) end() {
-	c.beginning()
+// checkEnd checks the end of the log.
+func (c *checker) checkEnd() {
+	c.checkBeginning()
 	if d := c.report.Dropped; d != nil {
 		for _, hash := range c.anchors[d.To] {
 			if hash != d.Hash {
@@ -273,29 +276,29 @@ func (c *checker) end() {
 	}
 }
 
-// beginning checks that the records before the first one were dropped, and are what was dropped.
-func (c *checker) beginning() {
-	if c.begins == nil {
+// checkBeginning checks that the records before the first one were dropped, and are those of the drop record.
+func (c *checker) checkBeginning() {
+	if c.firstFinding == nil {
 		return
 	}
 	d, from := c.report.Dropped, uint64(1)
 	if d != nil {
 		from = d.To + 1
 	}
-	switch at := *c.begins; {
-	case from < c.follows.Seq:
-		at.What = fmt.Sprintf("records %d to %d are missing", from, c.follows.Seq)
+	switch at := *c.firstFinding; {
+	case from < c.predecessor.Seq:
+		at.What = fmt.Sprintf("records %d to %d are missing", from, c.predecessor.Seq)
 		c.report.addFinding(at)
-	case from == c.follows.Seq:
+	case from == c.predecessor.Seq:
 		at.What = fmt.Sprintf("record %d is missing", from)
 		c.report.addFinding(at)
-	case d.To == c.follows.Seq && d.Hash != c.follows.Hash:
-		at.What = fmt.Sprintf("record %d does not follow record %d as it was dropped", c.follows.Seq+1, d.To)
+	case d.To == c.predecessor.Seq && d.Hash != c.predecessor.Hash:
+		at.What = fmt.Sprintf("record %d does not follow record %d as it was dropped", c.predecessor.Seq+1, d.To)
 		c.report.addFinding(at)
 	}
 }
 
-// KeptHead returns the head stored next to the log; a log without records has the zero Head.
+// KeptHead returns the head file's content; a log without records has the zero Head.
 func KeptHead(dir string) (Head, error) {
 	h, err := readHead(osFS{}, dir)
 	if err != nil || h == nil || h.Seq == 0 {
@@ -308,7 +311,7 @@ func KeptHead(dir string) (Head, error) {
 func Size(dir string) (n int64, err error) {
 	segs, err := segments(osFS{}, dir)
 	for _, s := range segs {
-		size, serr := sizeOf(osFS{}, s.path)
+		size, serr := fileSize(osFS{}, s.path)
 		n, err = n+size, errors.Join(err, serr)
 	}
 	return n, err

@@ -111,10 +111,10 @@ func (s *Session) openStream(ctx context.Context, path string, o StreamOptions) 
 	}
 	if o.Resume.Key != "" {
 		q.Set("resume", o.Resume.Key)
-		if o.Resume.Late {
+		if o.Resume.AcksLate {
 			q.Set("taken", "late")
 		}
-		for name, n := range map[string]uint64{"typed": o.Resume.Typed, "from": o.Resume.From} {
+		for name, n := range map[string]uint64{"typed": o.Resume.Acknowledged, "from": o.Resume.From} {
 			if n > 0 {
 				q.Set(name, strconv.FormatUint(n, 10))
 			}
@@ -129,7 +129,7 @@ func (s *Session) openStream(ctx context.Context, path string, o StreamOptions) 
 			return nil, err
 		}
 		stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // the end of ctx ends the opening, reads and writes
-		return netconn.Of(conn), nil
+		return netconn.Wrap(conn), nil
 	}}
 	p := newRetryPolicy()
 	for try := 0; ; {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Every row can be shown and read back, is within its own bounds, and has a section.
+// Every row can be formatted and parsed, its default is within its bounds, and it has a section.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rows() {
@@ -21,17 +21,17 @@ func TestTable(t *testing.T) {
 		s := Default()
 		text := r.Get(s)
 		if r.Kind != List {
-			if err := r.set(s, text); err != nil {
-				t.Errorf("%s: its own value %q: %v", r.Key, text, err)
+			if err := r.setText(s, text); err != nil {
+				t.Errorf("%s: its default %q: %v", r.Key, text, err)
 			}
 		}
 		if !reflect.DeepEqual(s, Default()) {
-			t.Errorf("%s: %q is another value than %q", r.Key, text, r.Default)
+			t.Errorf("%s: %q parsed as another value than %q", r.Key, text, r.Default)
 		}
 	}
 }
 
-const whole = `# mine
+const fullConfig = `# mine
 [view]
 theme = "night"  # dark
 hints = false
@@ -91,7 +91,7 @@ format = "ntfy"
 `
 
 func TestDecode(t *testing.T) {
-	f, err := Decode("config.toml", []byte(whole))
+	f, err := Decode("config.toml", []byte(fullConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,16 +133,16 @@ func TestDecode(t *testing.T) {
 		t.Errorf("%+v %v", v, err)
 	}
 	v, err := f.Value("retention.dead")
-	if err != nil || v.Where() != "config.toml:10" || v.Value != "0" || v.Default != "2000" {
+	if err != nil || v.SourceText() != "config.toml:10" || v.Value != "0" || v.Default != "2000" {
 		t.Errorf("%+v %v", v, err)
 	}
-	if v, _ = f.Value("sync.interval"); v.Where() != "default" || v.Value != "1s" {
+	if v, _ = f.Value("sync.interval"); v.SourceText() != "default" || v.Value != "1s" {
 		t.Errorf("%+v", v)
 	}
 }
 
-// All ways to write the same give the same.
-func TestForms(t *testing.T) {
+// Equivalent notations give the same settings.
+func TestDecode_EquivalentForms(t *testing.T) {
 	for _, src := range []string{
 		"[exec]\ntimeout = '5m'\n", "exec.timeout = \"5m\"", "exec = { timeout = \"5m\" }",
 		"[\"exec\"]\r\n\"timeout\" = \"\"\"5m\"\"\"\r\n", "exec . timeout = '5m' # so",
@@ -154,7 +154,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func TestProblems(t *testing.T) {
+func TestDecode_Problems(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"[retention]\nsesion_bytes = 1", `2:1: retention.sesion_bytes: no such key; did you mean "retention.session_bytes"?`},
 		{"[retention]\n  xyz = 1", `2:3: retention.xyz: no such key; [retention] has session_bytes, session_age, total_bytes, audit_bytes, audit_age, dead, dead_age`},
@@ -223,11 +223,11 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Everything wrong is said at once, in the file's order, and there are no settings.
-func TestSeveralProblems(t *testing.T) {
+// All problems are reported at once, in the file's order, and there are no settings.
+func TestDecode_ReportsAllProblems(t *testing.T) {
 	f, err := Decode("/x/config.toml", []byte("[limits]\nsessions = \"a\"\n[vieww]\nfoo = 1\n[exec]\ngrace = \"1h\"\n"))
 	if f != nil {
-		t.Error("a file with mistakes is taken")
+		t.Error("got settings of an invalid file")
 	}
 	list := ProblemsOf(err)
 	if len(list) != 3 || list[0].Line != 2 || list[1].Line != 3 || list[2].Line != 6 {
@@ -244,7 +244,7 @@ func TestEnv(t *testing.T) {
 	if err := f.ApplyEnv(func(n string) string { return env[n] }); err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := f.Value("attach.detach_key"); v.Value != "C-a q" || v.Where() != "$LONGTERM_DETACH_KEY" {
+	if v, _ := f.Value("attach.detach_key"); v.Value != "C-a q" || v.SourceText() != "$LONGTERM_DETACH_KEY" {
 		t.Errorf("%+v", v)
 	}
 	f, _ = Decode("c.toml", []byte("[attach]\ndetach_key='C-b d'\n"))
@@ -314,7 +314,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// The first file a user gets is in order, and so it is with every comment taken away.
+// The template is valid, also with its comments removed.
 func TestTemplate(t *testing.T) {
 	if _, err := Decode("t", []byte(Template())); err != nil {
 		t.Error(err)
@@ -349,10 +349,10 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// Whatever is written, nothing panics; what is taken can be shown; positions lie in the
-// file; and a value that was set is the one that is read.
+// FuzzDecode checks that any file decodes without a panic, that settings can be formatted, that positions are in the file, and
+// that a value that was set is read back.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(whole))
+	f.Add([]byte(fullConfig))
 	f.Add([]byte("exec = { timeout = '1m', grace = \"\"\"1s\"\"\" }\n[[matchers]]\n[[matchers]]\nname='x'"))
 	f.Add([]byte("keys.a.b = 1\nthemes = 5\n[themes.x.y]\n\"view\".'hints' = true"))
 	f.Add([]byte("hooks = [ { name = 'a', on = 'exit', run = ['x'] } ]\n[[hooks]]\nevery = '1s'"))
@@ -378,7 +378,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		edited, err := Set("f", src, "exec.timeout", []string{"77s"})
 		if err != nil {
-			return // written in a way that is not edited
+			return // in a form that Set does not edit
 		}
 		again, err := Decode("f", edited)
 		if err != nil || again.Settings.Exec.Timeout != 77*time.Second {

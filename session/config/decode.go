@@ -9,21 +9,21 @@ import (
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
 
-// File is a configuration file that is in order.
+// File is a valid configuration file.
 type File struct {
-	Settings *Settings
-	Path     string
-	places   map[string]Place // where keys were given
+	Settings  *Settings
+	Path      string
+	positions map[string]Place // of the keys in the file
 }
 
-// Decode reads a file's content. Everything wrong with it comes at once, as Problems.
+// Decode decodes a file's content. The error contains all problems, as Problems.
 func Decode(path string, src []byte) (*File, error) {
-	d := decoder{file: &File{Settings: Default(), Path: path, places: map[string]Place{}}}
+	d := decoder{file: &File{Settings: Default(), Path: path, positions: map[string]Place{}}}
 	doc, err := tomldoc.Parse(src)
 	if err != nil {
 		d.problems = ProblemsOf(err)
 	} else {
-		d.items(doc)
+		d.readItems(doc)
 	}
 	if len(d.problems) > 0 {
 		slices.SortStableFunc(d.problems, func(a, b Problem) int {
@@ -40,58 +40,60 @@ func Decode(path string, src []byte) (*File, error) {
 	return d.file, nil
 }
 
-// decoder checks a document against the table.
+// decoder checks a document against the table of keys.
 type decoder struct {
 	file     *File
 	problems Problems
-	matchers matchers
-	hooks    hooks
+	matchers matcherDecoder
+	hooks    hookDecoder
 }
 
-func (d *decoder) problem(at Place, key, format string, args ...any) {
+// addProblem records a problem of a key.
+func (d *decoder) addProblem(at Place, key, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Position: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
-func (d *decoder) items(doc *tomldoc.Document) {
+// readItems reads all headers and items of a document.
+func (d *decoder) readItems(doc *tomldoc.Document) {
 	for _, h := range doc.Headers {
-		d.header(h)
+		d.checkHeader(h)
 	}
 	for i := range doc.Items {
 		it := &doc.Items[i]
 		switch it.Path[0] {
 		case "keys":
-			d.key(it)
+			d.readKeyBinding(it)
 		case "themes":
-			d.theme(it)
+			d.readThemeColour(it)
 		case "matchers":
-			d.matchers.item(d, it)
+			d.matchers.readItem(d, it)
 		case "hooks":
-			d.hooks.item(d, it)
+			d.hooks.readItem(d, it)
 		default:
-			d.value(it)
+			d.readValue(it)
 		}
 	}
-	d.matchers.finish(d)
-	d.hooks.finish(d)
+	d.matchers.compileAll(d)
+	d.hooks.checkAll(d)
 	d.checkTheme()
 	d.checkKeys()
 }
 
-// header knows the sections; the keys of an unknown one are skipped.
-func (d *decoder) header(h tomldoc.Header) {
+// checkHeader checks a section's header. Keys of an unknown section are skipped.
+func (d *decoder) checkHeader(h tomldoc.Header) {
 	name := strings.Join(h.Path, ".")
 	switch {
-	case h.Path[0] == "matchers" && !h.Many:
-		d.problem(h.At, name, "problem matchers are a list; write [[matchers]]")
-	case h.Path[0] == "hooks" && !h.Many:
-		d.problem(h.At, name, "hooks are a list; write [[hooks]]")
-	case h.Path[0] == "hooks" || h.Path[0] == "matchers" || h.Path[0] == "themes" && len(h.Path) == 2 && !h.Many:
+	case h.Path[0] == "matchers" && !h.IsArray:
+		d.addProblem(h.At, name, "problem matchers are a list; write [[matchers]]")
+	case h.Path[0] == "hooks" && !h.IsArray:
+		d.addProblem(h.At, name, "hooks are a list; write [[hooks]]")
+	case h.Path[0] == "hooks" || h.Path[0] == "matchers" || h.Path[0] == "themes" && len(h.Path) == 2 && !h.IsArray:
 	case h.Path[0] == "themes":
-		d.problem(h.At, name, "each theme needs a section [themes.NAME]")
+		d.addProblem(h.At, name, "each theme needs a section [themes.NAME]")
 	case !slices.Contains(sections(), name):
-		d.problem(h.At, name, "no such section%s; there are %s", suggest(name, sections()), strings.Join(sections(), ", "))
-	case h.Many:
-		d.problem(h.At, name, "this is no list; write [%s]", name)
+		d.addProblem(h.At, name, "no such section%s; there are %s", suggest(name, sections()), strings.Join(sections(), ", "))
+	case h.IsArray:
+		d.addProblem(h.At, name, "this is no list; write [%s]", name)
 	}
 }
 
@@ -107,27 +109,29 @@ func sections() []string {
 	return append(names, "keys", "themes", "matchers", "hooks")
 }
 
-func (d *decoder) value(it *tomldoc.Item) {
+// readValue sets the value of a key of the table.
+func (d *decoder) readValue(it *tomldoc.Item) {
 	key := strings.Join(it.Path, ".")
 	r := rowOf(key)
 	if r == nil {
-		d.unknown(it, key)
+		d.reportUnknown(it, key)
 		return
 	}
-	if err := r.take(d.file.Settings, it.Data); err != nil {
-		d.problem(it.Value, key, "%v", err)
+	if err := r.setFromFile(d.file.Settings, it.Data); err != nil {
+		d.addProblem(it.Value, key, "%v", err)
 		return
 	}
-	d.file.places[key] = it.At
+	d.file.positions[key] = it.At
 }
 
-func (d *decoder) unknown(it *tomldoc.Item, key string) {
+// reportUnknown records an unknown key, with the key that was probably meant.
+func (d *decoder) reportUnknown(it *tomldoc.Item, key string) {
 	section := it.Path[0]
 	if _, isTable := it.Data.(map[string]any); isTable && len(it.Path) == 1 && slices.Contains(sections(), section) {
 		return // its keys are separate items
 	}
 	if !slices.Contains(sections(), section) && len(it.Path) > 1 {
-		for _, p := range d.problems { // its header was complained of
+		for _, p := range d.problems { // its header was reported
 			if p.Key == section {
 				return
 			}
@@ -138,7 +142,7 @@ func (d *decoder) unknown(it *tomldoc.Item, key string) {
 		names = append(names, table[i].Key)
 	}
 	if near := suggest(key, names); near != "" {
-		d.problem(it.At, key, "no such key%s", near)
+		d.addProblem(it.At, key, "no such key%s", near)
 		return
 	}
 	var here []string
@@ -148,60 +152,61 @@ func (d *decoder) unknown(it *tomldoc.Item, key string) {
 		}
 	}
 	if len(here) == 0 {
-		d.problem(it.At, key, "no such key; there are the sections %s", strings.Join(sections(), ", "))
+		d.addProblem(it.At, key, "no such key; there are the sections %s", strings.Join(sections(), ", "))
 		return
 	}
-	d.problem(it.At, key, "no such key; [%s] has %s", section, strings.Join(here, ", "))
+	d.addProblem(it.At, key, "no such key; [%s] has %s", section, strings.Join(here, ", "))
 }
 
-// take gives a value of the file.
-func (r *Row) take(s *Settings, data any) error {
+// setFromFile sets a value from the file.
+func (r *Row) setFromFile(s *Settings, data any) error {
 	switch v := data.(type) {
 	case bool:
 		if r.Kind == Bool {
-			return r.set(s, strconv.FormatBool(v))
+			return r.setText(s, strconv.FormatBool(v))
 		}
 	case int64:
 		if r.Kind == Int || r.Kind == Bytes || r.Kind == Duration && v == 0 {
-			return r.set(s, strconv.FormatInt(v, 10))
+			return r.setText(s, strconv.FormatInt(v, 10))
 		}
 		if r.Kind == Duration {
 			return fmt.Errorf(`a time has a unit, as in "%ds"; %s`, v, r.AllowedText())
 		}
 	case string:
 		if r.Kind != Bool && r.Kind != Int && r.Kind != List {
-			return r.set(s, v)
+			return r.setText(s, v)
 		}
 	case []any:
 		if r.Kind == List {
-			return r.takeList(s, v)
+			return r.setList(s, v)
 		}
 	}
-	return fmt.Errorf("found %s, want %s", tomldoc.TypeName(data), r.typeText())
+	return fmt.Errorf("found %s, want %s", tomldoc.TypeName(data), r.expectedText())
 }
 
-func (r *Row) takeList(s *Settings, list []any) error {
+// setList sets a list from the file.
+func (r *Row) setList(s *Settings, list []any) error {
 	texts := []string{}
 	for _, v := range list {
 		t, ok := v.(string)
 		if !ok {
-			return fmt.Errorf("list contains %s, want %s", tomldoc.TypeName(v), r.typeText())
+			return fmt.Errorf("list contains %s, want %s", tomldoc.TypeName(v), r.expectedText())
 		}
 		if err := r.checkText(t); err != nil {
 			return err
 		}
 		texts = append(texts, t)
 	}
-	p, ok := r.at(s).(*[]string)
+	p, ok := r.field(s).(*[]string)
 	if !ok {
-		return fmt.Errorf("want %s", r.typeText())
+		return fmt.Errorf("want %s", r.expectedText())
 	}
 	*p = texts
 	return nil
 }
 
-// typeText describes the value to write.
-func (r *Row) typeText() string {
+// expectedText describes the value to write.
+func (r *Row) expectedText() string {
 	switch r.Kind {
 	case Bool:
 		return "true or false, without quotes"

@@ -7,6 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
+// docsHead is the text before the tables of docs/config.md.
 const docsHead = `# Configuration
 
 Generated from the table in session/config.
@@ -36,6 +37,7 @@ Sizes have a unit: ` + "`500MB` (10⁶), `2GiB` (2³⁰; `2G` is the same)" + `,
 or to new sessions.
 `
 
+// docsNamed is the text on [keys] and [themes].
 const docsNamed = `## [keys]
 
 Keys of the viewer, after the prefix or in copy mode: an action and its keys. An
@@ -65,6 +67,7 @@ bar = "bright-blue"
 |---|---|
 `
 
+// docsMatchers is the text on [[matchers]].
 const docsMatchers = `
 ## [[matchers]]
 
@@ -100,7 +103,7 @@ func Markdown() string {
 	b.WriteString(docsCallers)
 	for i := range callerLimits {
 		l := &callerLimits[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.what, l.people, l.agents(), l.why)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.name, l.users, l.agents(), l.reason)
 	}
 	b.WriteString("\n" + docsNamed)
 	for _, p := range theme.Parts {
@@ -133,6 +136,7 @@ commands = ["mytool"]
 patterns = ['^(?P<severity>E|W) (?P<file>\S+):(?P<line>\d+) (?P<message>.*)$']
 `
 
+// docsHooks is the text on [[hooks]].
 const docsHooks = `
 ## [[hooks]]
 

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Set sets a key's value in a file's content. Comments, order and blank lines stay. The file must be valid before and
+// Set sets a key's value in a file's content and keeps comments, order and blank lines. The file must be valid before and
 // is valid afterwards.
 func Set(path string, src []byte, key string, words []string) ([]byte, error) {
 	if _, err := Decode(path, src); err != nil {
@@ -26,12 +26,12 @@ func Set(path string, src []byte, key string, words []string) ([]byte, error) {
 		return nil, err
 	}
 	parts := strings.Split(key, ".")
-	edited, err := put(doc, parts, literal)
+	edited, err := putValue(doc, parts, literal)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := Decode(path, edited); err != nil {
-		if len(ProblemsOf(err)) == 1 { // the file was in order: it is the value
+		if len(ProblemsOf(err)) == 1 { // the file was valid before, so the value is not
 			return nil, fmt.Errorf("%s: %s", key, ProblemsOf(err)[0].Text)
 		}
 		return nil, fmt.Errorf("%s cannot be set here; use `longterm config edit`: %w", key, err)
@@ -39,7 +39,7 @@ func Set(path string, src []byte, key string, words []string) ([]byte, error) {
 	return edited, nil
 }
 
-// literalOf writes a value given on the command line as TOML.
+// literalOf returns a value of the command line as TOML.
 func literalOf(key string, words []string) (string, error) {
 	r := rowOf(key)
 	if r == nil {
@@ -63,25 +63,25 @@ func literalOf(key string, words []string) (string, error) {
 				return "", fmt.Errorf("%s: %w", key, err)
 			}
 		}
-		*r.at(s).(*[]string) = words
+		*r.field(s).(*[]string) = words
 		return r.literal(s), nil
 	}
 	if len(words) != 1 {
 		return "", fmt.Errorf("%s takes one value; quote it when it has blanks in it", key)
 	}
 	s := Default()
-	if err := r.set(s, words[0]); err != nil {
+	if err := r.setText(s, words[0]); err != nil {
 		return "", fmt.Errorf("%s: %w", key, err)
 	}
-	if r.Kind == Bytes || r.Kind == Duration { // in the words of the user
+	if r.Kind == Bytes || r.Kind == Duration { // as the user wrote it
 		return tomldoc.Quote(strings.TrimSpace(words[0])), nil
 	}
 	return r.literal(s), nil
 }
 
-// literal writes a value as TOML.
+// literal returns a row's value as TOML.
 func (r *Row) literal(s *Settings) string {
-	switch p := r.at(s).(type) {
+	switch p := r.field(s).(type) {
 	case *bool, *int:
 		return r.Get(s)
 	case *[]string:
@@ -94,8 +94,10 @@ func (r *Row) literal(s *Settings) string {
 	return tomldoc.Quote(r.Get(s))
 }
 
+// bareKey matches keys that need no quotes.
 var bareKey = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
+// keyTOML returns a key as TOML.
 func keyTOML(s string) string {
 	if bareKey.MatchString(s) {
 		return s
@@ -103,8 +105,8 @@ func keyTOML(s string) string {
 	return tomldoc.Quote(s)
 }
 
-// put replaces a value, or adds it where its section is.
-func put(doc *tomldoc.Document, key []string, literal string) ([]byte, error) {
+// putValue replaces a value, or adds it to its section.
+func putValue(doc *tomldoc.Document, key []string, literal string) ([]byte, error) {
 	newline := "\n"
 	if bytes.Contains(doc.Src, []byte("\r\n")) {
 		newline = "\r\n"
@@ -116,18 +118,18 @@ func put(doc *tomldoc.Document, key []string, literal string) ([]byte, error) {
 		switch {
 		case slices.Equal(it.Path, key):
 			return splice(doc.Src, it.Raw, literal), nil
-		case slices.Equal(it.Path[:len(it.Path)-1], section) && it.Inline:
+		case slices.Equal(it.Path[:len(it.Path)-1], section) && it.IsInline:
 			return nil, fmt.Errorf("[%s] is written in one line (line %d); use `longterm config edit`", strings.Join(section, "."), it.At.Line)
 		}
 	}
-	for i := len(doc.Items) - 1; i >= 0; i-- { // behind the last of the section
+	for i := len(doc.Items) - 1; i >= 0; i-- { // after the last item of the section
 		if it := &doc.Items[i]; slices.Equal(it.Path[:len(it.Path)-1], section) {
-			return insert(doc, tomldoc.EndOfLine(doc.Src, it.Raw.To), newline, indent(doc, it)+line(it.Prefix)), nil
+			return insertLines(doc, tomldoc.EndOfLine(doc.Src, it.Raw.To), newline, indent(doc, it)+line(it.Prefix)), nil
 		}
 	}
 	for _, h := range doc.Headers {
 		if slices.Equal(h.Path, section) {
-			return insert(doc, h.End, newline, line("")), nil
+			return insertLines(doc, h.End, newline, line("")), nil
 		}
 	}
 	names := make([]string, len(section))
@@ -138,7 +140,7 @@ func put(doc *tomldoc.Document, key []string, literal string) ([]byte, error) {
 	if len(bytes.TrimSpace(doc.Src)) > 0 {
 		head = newline + head
 	}
-	return insert(doc, len(doc.Src), newline, head+line("")), nil
+	return insertLines(doc, len(doc.Src), newline, head+line("")), nil
 }
 
 // indent returns the indentation of an item's line.
@@ -147,14 +149,15 @@ func indent(doc *tomldoc.Document, it *tomldoc.Item) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// insert puts lines at the beginning of a line, or at the end.
-func insert(doc *tomldoc.Document, at int, newline, lines string) []byte {
+// insertLines inserts lines at the start of a line, or at the end of the file.
+func insertLines(doc *tomldoc.Document, at int, newline, lines string) []byte {
 	if at > 0 && doc.Src[at-1] != '\n' {
 		lines = newline + lines
 	}
 	return splice(doc.Src, tomldoc.Span{From: at, To: at}, lines)
 }
 
+// splice replaces a range of src.
 func splice(src []byte, s tomldoc.Span, with string) []byte {
 	return slices.Concat(src[:s.From], []byte(with), src[s.To:])
 }
@@ -167,7 +170,7 @@ func Quote(s string) string {
 	return s
 }
 
-// Unset takes a key's line out of a file's content: the default counts again.
+// Unset removes a key's line from a file's content, so that its default applies.
 func Unset(path string, src []byte, key string) ([]byte, error) {
 	f, err := Decode(path, src)
 	if err != nil {
@@ -185,7 +188,7 @@ func Unset(path string, src []byte, key string) ([]byte, error) {
 		it := &doc.Items[i]
 		switch {
 		case !slices.Equal(it.Path, parts):
-		case it.Inline:
+		case it.IsInline:
 			return nil, fmt.Errorf("%s stands within a line (%s:%d); use `longterm config edit`", key, path, it.At.Line)
 		default:
 			return splice(src, tomldoc.Span{From: it.Line, To: tomldoc.EndOfLine(src, it.Raw.To)}, ""), nil

@@ -18,12 +18,12 @@ type Value struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	Env     string `json:"env,omitempty"` // that gave it
-	By      string `json:"by,omitempty"`  // the key whose value made this one so
+	Env     string `json:"env,omitempty"` // variable that set it
+	By      string `json:"by,omitempty"`  // key whose value determines this one
 }
 
-// Where returns the source as text.
-func (v *Value) Where() string {
+// SourceText returns the source as text.
+func (v *Value) SourceText() string {
 	where := v.Source
 	switch v.Source {
 	case "file":
@@ -50,12 +50,12 @@ func (f *File) ApplyEnv(getenv func(string) string) error {
 			continue
 		}
 		kept := *f.Settings
-		if err := r.set(f.Settings, text); err != nil {
+		if err := r.setText(f.Settings, text); err != nil {
 			*f.Settings = kept
 			wrong = append(wrong, Problem{Key: "$" + r.Env, Text: err.Error()})
 			continue
 		}
-		f.places[r.Key] = Place{Line: -1} // from the environment
+		f.positions[r.Key] = Place{Line: -1} // from the environment
 	}
 	if len(wrong) > 0 {
 		return wrong
@@ -68,17 +68,17 @@ func (f *File) Values() []Value {
 	var list []Value
 	for i := range table {
 		r := &table[i]
-		list = append(list, f.value(r.Key, r.Get(f.Settings), r))
+		list = append(list, f.effectiveValue(r.Key, r.Get(f.Settings), r))
 		if prefix := f.Settings.presetPrefix(); r.Key == "view.prefix" && prefix != "" {
 			list[i].Value, list[i].By = prefix, "view.keys"
 		}
 	}
 	for _, name := range sortedKeys(f.Settings.Keys) {
-		list = append(list, f.value("keys."+name, f.Settings.Keys[name], nil))
+		list = append(list, f.effectiveValue("keys."+name, f.Settings.Keys[name], nil))
 	}
 	for _, theme := range sortedKeys(f.Settings.Themes) {
 		for _, name := range sortedKeys(f.Settings.Themes[theme]) {
-			list = append(list, f.value("themes."+theme+"."+name, f.Settings.Themes[theme][name], nil))
+			list = append(list, f.effectiveValue("themes."+theme+"."+name, f.Settings.Themes[theme][name], nil))
 		}
 	}
 	if len(f.Settings.Matchers) > 0 {
@@ -86,14 +86,14 @@ func (f *File) Values() []Value {
 		for _, m := range f.Settings.Matchers {
 			names = append(names, m.Name)
 		}
-		list = append(list, f.value("matchers", strings.Join(names, ", "), nil))
+		list = append(list, f.effectiveValue("matchers", strings.Join(names, ", "), nil))
 	}
 	if len(f.Settings.Hooks) > 0 {
 		var names []string
 		for i := range f.Settings.Hooks {
 			names = append(names, f.Settings.Hooks[i].Name)
 		}
-		list = append(list, f.value("hooks", strings.Join(names, ", "), nil))
+		list = append(list, f.effectiveValue("hooks", strings.Join(names, ", "), nil))
 	}
 	return list
 }
@@ -107,12 +107,13 @@ func (s *Settings) presetPrefix() string {
 	return preset.Prefix
 }
 
-func (f *File) value(key, text string, r *Row) Value {
+// effectiveValue returns a value with its default and source.
+func (f *File) effectiveValue(key, text string, r *Row) Value {
 	v := Value{Key: key, Value: text, Source: "default"}
 	if r != nil {
 		v.Default = r.Get(defaults())
 	}
-	switch at := f.places[key]; {
+	switch at := f.positions[key]; {
 	case at.Line < 0:
 		v.Source, v.Env = "env", r.Env
 	case at.Line > 0:
@@ -124,9 +125,9 @@ func (f *File) value(key, text string, r *Row) Value {
 // defaults are computed on first use: every command pays for initialization before main.
 var defaults = sync.OnceValue(Default)
 
-// Empty returns the settings of a missing file.
+// Empty returns the settings for a missing file.
 func Empty(path string) *File {
-	return &File{Settings: Default(), Path: path, places: map[string]Place{}}
+	return &File{Settings: Default(), Path: path, positions: map[string]Place{}}
 }
 
 // Value returns one value in effect.
@@ -142,6 +143,7 @@ func (f *File) Value(key string) (Value, error) {
 	return Value{}, fmt.Errorf("no key %q%s; `longterm config` lists them", key, suggest(key, names))
 }
 
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {

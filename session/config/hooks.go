@@ -13,27 +13,27 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
-// Hook is one of [[hooks]]: what is run when something happens.
+// Hook is an entry of [[hooks]]: an action on events.
 type Hook struct {
 	Name    string
-	On      []string      // events, of HookEvents
-	Session []string      // patterns of session names, one of which must match; none: any
-	Label   []string      // KEY or KEY=VALUE, all of which the session must have; none: any
+	On      []string      // names of events, from HookEvents
+	Session []string      // patterns of session names, one of which must match; empty: any
+	Label   []string      // KEY or KEY=VALUE, all of which the session must have; empty: any
 	Run     []string      // argv
-	Webhook string        // URL that it is posted to, instead of Run
+	Webhook string        // URL to post to, instead of Run
 	Format  string        // of posted data
-	Brief   bool          // it is not posted what was run and asked: notify.details
-	Every   time.Duration // at most one run in so long; 0: no limit
-	Timeout time.Duration // of a run
+	Brief   bool          // posts omit commands and prompts: notify.details
+	Every   time.Duration // minimum interval of runs; 0: no limit
+	Timeout time.Duration // bound of a run
 }
 
-// HookEvent is something a hook is run for.
+// HookEvent is a kind of event for hooks.
 type HookEvent struct {
 	Name, Help string
-	Kinds      []string // of completions, which wait for the daemon; none: an event, which a stopped daemon misses
+	Kinds      []string // kinds of completions, which wait for the daemon; empty: an event that a stopped daemon misses
 }
 
-// HookEvents are what hooks can be run for.
+// HookEvents lists the events for hooks.
 var HookEvents = []HookEvent{
 	{"exit", "a session's process ended, however", []string{"session"}},
 	{"command", "a shell's command ended", []string{"command"}},
@@ -48,7 +48,7 @@ var HookEvents = []HookEvent{
 	{"agent", "the state of a coding agent changed", nil},
 }
 
-// HookKeys are the keys of [[hooks]].
+// HookKeys lists the keys of [[hooks]].
 var HookKeys = []ListKey{
 	{"name", "text", "of the hook, 1 to 50 letters, digits, - _ and ."},
 	{"on", "text or list of texts", "events it is run for, of the table below"},
@@ -61,6 +61,7 @@ var HookKeys = []ListKey{
 	{"timeout", "a time, 1s to 1h", "how long a run may take; then it is ended and has failed. Without: 1m"},
 }
 
+// Bounds of hooks.
 const (
 	// DefaultHookTimeout bounds a hook's run without a configured timeout.
 	DefaultHookTimeout = time.Minute
@@ -70,54 +71,56 @@ const (
 	maxHooks           = 100
 )
 
-// hooks gathers [[hooks]].
-type hooks struct {
-	list []Hook
-	at   []map[string]Place // of each: where it is, by key; "": the hook
+// hookDecoder collects [[hooks]].
+type hookDecoder struct {
+	list      []Hook
+	positions []map[string]Place // positions of each hook's keys; "": of the hook
 }
 
-func (h *hooks) item(d *decoder, it *tomldoc.Item) {
+// readItem reads a key of a hook.
+func (h *hookDecoder) readItem(d *decoder, it *tomldoc.Item) {
 	if len(it.Path) < 3 {
-		d.problem(it.At, "hooks", "hooks are sections; write [[hooks]]")
+		d.addProblem(it.At, "hooks", "hooks are sections; write [[hooks]]")
 		return
 	}
 	n, err := strconv.Atoi(it.Path[1])
 	key := strings.Join(it.Path[2:], ".")
 	if err != nil || len(it.Path) != 3 || !slices.Contains(hookKeyNames(), key) {
-		d.problem(it.At, "hooks."+key, "no such key%s; [[hooks]] has %s", suggest(key, hookKeyNames()), strings.Join(hookKeyNames(), ", "))
+		d.addProblem(it.At, "hooks."+key, "no such key%s; [[hooks]] has %s", suggest(key, hookKeyNames()), strings.Join(hookKeyNames(), ", "))
 		return
 	}
 	for len(h.list) <= n {
-		h.list, h.at = append(h.list, Hook{Timeout: DefaultHookTimeout}), append(h.at, map[string]Place{"": it.At})
+		h.list, h.positions = append(h.list, Hook{Timeout: DefaultHookTimeout}), append(h.positions, map[string]Place{"": it.At})
 	}
-	h.at[n][key] = it.Value
+	h.positions[n][key] = it.Value
 	to := &h.list[n]
 	switch key {
 	case "name":
-		err = textOf(it.Data, &to.Name)
+		err = setString(it.Data, &to.Name)
 	case "on":
-		to.On, err = textsOf(it.Data)
+		to.On, err = stringOrList(it.Data)
 	case "run":
-		to.Run, err = listOf(it.Data)
+		to.Run, err = stringList(it.Data)
 	case "webhook":
-		err = textOf(it.Data, &to.Webhook)
+		err = setString(it.Data, &to.Webhook)
 	case "format":
-		err = textOf(it.Data, &to.Format)
+		err = setString(it.Data, &to.Format)
 	case "session":
-		to.Session, err = textsOf(it.Data)
+		to.Session, err = stringOrList(it.Data)
 	case "label":
-		to.Label, err = textsOf(it.Data)
+		to.Label, err = stringOrList(it.Data)
 	case "every":
-		to.Every, err = timeOf(it.Data, 0, maxHookEvery)
+		to.Every, err = durationOf(it.Data, 0, maxHookEvery)
 	case "timeout":
-		to.Timeout, err = timeOf(it.Data, time.Second, maxHookTimeout)
+		to.Timeout, err = durationOf(it.Data, time.Second, maxHookTimeout)
 	}
 	if err != nil {
-		d.problem(it.Value, "hooks."+key, "found %s, %v", tomldoc.TypeName(it.Data), err)
-		h.at[n]["wrong."+key] = it.Value
+		d.addProblem(it.Value, "hooks."+key, "found %s, %v", tomldoc.TypeName(it.Data), err)
+		h.positions[n]["wrong."+key] = it.Value
 	}
 }
 
+// hookKeyNames returns the names of HookKeys.
 func hookKeyNames() []string {
 	var names []string
 	for _, k := range HookKeys {
@@ -126,6 +129,7 @@ func hookKeyNames() []string {
 	return names
 }
 
+// hookEventNames returns the names of HookEvents.
 func hookEventNames() []string {
 	var names []string
 	for _, e := range HookEvents {
@@ -134,15 +138,16 @@ func hookEventNames() []string {
 	return names
 }
 
-// textsOf returns a list of texts, or one text as a list.
-func textsOf(data any) ([]string, error) {
+// stringOrList returns a list of texts; a single text is a list of one.
+func stringOrList(data any) ([]string, error) {
 	if one, ok := data.(string); ok {
 		return []string{one}, nil
 	}
-	return listOf(data)
+	return stringList(data)
 }
 
-func timeOf(data any, least, most time.Duration) (time.Duration, error) {
+// durationOf parses a duration within bounds.
+func durationOf(data any, least, most time.Duration) (time.Duration, error) {
 	text, ok := data.(string)
 	if !ok {
 		return 0, errors.New(`want a time, as in "30s"`)
@@ -154,32 +159,33 @@ func timeOf(data any, least, most time.Duration) (time.Duration, error) {
 	return t, err
 }
 
-// finish finds what no key alone is wrong with.
-func (h *hooks) finish(d *decoder) {
+// checkAll checks the hooks as a whole and stores them.
+func (h *hookDecoder) checkAll(d *decoder) {
 	if len(h.list) > maxHooks {
-		d.problem(h.at[maxHooks][""], "hooks", "there are %d hooks; at most %d are possible", len(h.list), maxHooks)
+		d.addProblem(h.positions[maxHooks][""], "hooks", "there are %d hooks; at most %d are possible", len(h.list), maxHooks)
 	}
 	var names []string
 	for i := range h.list {
-		h.check(d, i, names)
+		h.checkHook(d, i, names)
 		names = append(names, h.list[i].Name)
 	}
 	if d.file.Settings.Hooks = h.list; len(h.list) > 0 {
-		d.file.places["hooks"] = h.at[0][""]
+		d.file.positions["hooks"] = h.positions[0][""]
 	}
 }
 
-func (h *hooks) check(d *decoder, i int, before []string) {
-	one, at := &h.list[i], h.at[i]
+// checkHook checks a hook; before are the names of previous hooks.
+func (h *hookDecoder) checkHook(d *decoder, i int, before []string) {
+	one, at := &h.list[i], h.positions[i]
 	wrong := func(key, format string, args ...any) {
-		if _, said := at["wrong."+key]; said {
+		if _, reported := at["wrong."+key]; reported {
 			return
 		}
 		place, given := at[key]
 		if !given {
 			place = at[""]
 		}
-		d.problem(place, "hooks."+key, format, args...)
+		d.addProblem(place, "hooks."+key, format, args...)
 	}
 	switch {
 	case one.Name == "":
@@ -197,7 +203,7 @@ func (h *hooks) check(d *decoder, i int, before []string) {
 			wrong("on", "no event %q%s; there are %s", e, suggest(e, hookEventNames()), strings.Join(hookEventNames(), ", "))
 		}
 	}
-	h.checkDeed(i, wrong)
+	h.checkAction(i, wrong)
 	for _, word := range one.Run {
 		if strings.ContainsRune(word, 0) {
 			wrong("run", "a program's arguments have no NUL")
@@ -215,9 +221,9 @@ func (h *hooks) check(d *decoder, i int, before []string) {
 	}
 }
 
-// checkDeed finds what is wrong with what the hook does.
-func (h *hooks) checkDeed(i int, wrong func(key, format string, args ...any)) {
-	one, at := &h.list[i], h.at[i]
+// checkAction checks the action of a hook.
+func (h *hookDecoder) checkAction(i int, wrong func(key, format string, args ...any)) {
+	one, at := &h.list[i], h.positions[i]
 	_, posts := at["webhook"]
 	_, timed := at["timeout"]
 	switch _, runs := at["run"]; {
@@ -232,12 +238,12 @@ func (h *hooks) checkDeed(i int, wrong func(key, format string, args ...any)) {
 	case len(one.Run) == 0 || one.Run[0] == "":
 		wrong("run", `it has nothing to run; give a program and its arguments, as in run = ["notify-send", "done"], or a webhook = "https://…"`)
 	}
-	if _, said := at["format"]; said && (!posts || !slices.Contains(webhook.Formats, one.Format)) {
+	if _, hasFormat := at["format"]; hasFormat && (!posts || !slices.Contains(webhook.Formats, one.Format)) {
 		wrong("format", "want one of %s, for a webhook only", strings.Join(webhook.Formats, ", "))
 	}
 }
 
-// Kinds returns the completion kinds that run the hook.
+// Kinds returns the completion kinds of the hook's events.
 func (h *Hook) Kinds() []string {
 	var kinds []string
 	for _, e := range HookEvents {
@@ -249,8 +255,8 @@ func (h *Hook) Kinds() []string {
 	return slices.Compact(kinds)
 }
 
-// Of reports whether the hook is for a session with a name and labels; both are empty without a session.
-func (h *Hook) Of(name string, labels map[string]string) bool {
+// AppliesTo reports whether the hook is for a session with a name and labels; both are empty without a session.
+func (h *Hook) AppliesTo(name string, labels map[string]string) bool {
 	for _, l := range h.Label {
 		key, value, valued := strings.Cut(l, "=")
 		if has, ok := labels[key]; !ok || valued && has != value {
@@ -261,7 +267,7 @@ func (h *Hook) Of(name string, labels map[string]string) bool {
 		return true
 	}
 	return slices.ContainsFunc(h.Session, func(p string) bool {
-		fits, _ := path.Match(p, name) // the pattern was checked
+		fits, _ := path.Match(p, name) // the pattern is valid
 		return fits
 	})
 }

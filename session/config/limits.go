@@ -2,6 +2,7 @@ package config
 
 import "fmt"
 
+// docsCallers is the text before the table of callerLimits.
 const docsCallers = `
 ## Defaults by caller
 
@@ -14,10 +15,10 @@ A flag or a field of the request overrides each default: any positive time, and 
 
 // callerLimit is a row of the table of defaults that depend on the caller.
 type callerLimit struct {
-	what, people string
-	key          string // the setting with the agents' default, if there is one
-	fixed        string // the agents' default if no setting has it, else a text after it
-	why          string
+	name, users string
+	key         string // the setting with the agents' default, if any
+	fixed       string // the agents' default without a setting, else a text after it
+	reason      string
 }
 
 // agents returns the cell with the agents' default.

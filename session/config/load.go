@@ -13,8 +13,8 @@ import (
 // maxFile bounds a configuration file, in bytes.
 const maxFile = 1 << 20
 
-// Read reads a file. One that is not there gives the defaults.
-func Read(path string) (*File, []byte, error) {
+// ReadFile reads and decodes a file. A missing file gives the defaults.
+func ReadFile(path string) (*File, []byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Empty(path), nil, nil
@@ -34,9 +34,8 @@ func Read(path string) (*File, []byte, error) {
 	return file, src, err
 }
 
-// Write replaces a file's content in one step: no reader sees half of it, and a crash leaves
-// the old or the new. A link stays a link, and the mode is kept.
-func Write(path string, src []byte) error {
+// WriteFile replaces a file's content atomically. It follows a symbolic link and keeps the file's mode.
+func WriteFile(path string, src []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -48,7 +47,7 @@ func Write(path string, src []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	// A user wrote it, and nothing else has it.
+	// The user may edit the file meanwhile; no lock protects it.
 	if err := atomicfile.Write(path, atomicfile.Options{Sync: atomicfile.Content, Mode: mode, Shared: true}, src); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}

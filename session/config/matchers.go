@@ -10,10 +10,10 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// ListKey is a key of a section that comes several times, as [[matchers]] does.
+// ListKey is a key of an array section such as [[matchers]].
 type ListKey struct{ Name, Kind, Help string }
 
-// MatcherKeys are the keys of [[matchers]].
+// MatcherKeys lists the keys of [[matchers]].
 var MatcherKeys = []ListKey{
 	{"name", "text", "of the matcher; that of a built-in one replaces it"},
 	{"patterns", "list of texts", "regular expressions (RE2) for successive lines, with the groups file, line, column, severity, code and message, as in `(?P<file>\\S+)`"},
@@ -23,44 +23,45 @@ var MatcherKeys = []ListKey{
 	{"loop", "true or false", "the last of several patterns may match any number of lines, each a problem"},
 }
 
-// matchers gathers [[matchers]].
-type matchers struct {
-	list     []diagnostics.Matcher
-	at       []Place // of each
-	patterns []Place // of its patterns
-	loops    []bool
+// matcherDecoder collects [[matchers]].
+type matcherDecoder struct {
+	list             []diagnostics.Matcher
+	positions        []Place // of each matcher
+	patternPositions []Place // of each matcher's patterns
+	loops            []bool
 }
 
-func (m *matchers) item(d *decoder, it *tomldoc.Item) {
+// readItem reads a key of a matcher.
+func (m *matcherDecoder) readItem(d *decoder, it *tomldoc.Item) {
 	if len(it.Path) < 3 {
-		d.problem(it.At, "matchers", "problem matchers are sections; write [[matchers]]")
+		d.addProblem(it.At, "matchers", "problem matchers are sections; write [[matchers]]")
 		return
 	}
 	n, err := strconv.Atoi(it.Path[1])
 	name := "matchers." + strings.Join(it.Path[2:], ".")
 	if err != nil || len(it.Path) != 3 {
-		d.problem(it.At, name, "no such key; [[matchers]] has %s", strings.Join(matcherKeyNames(), ", "))
+		d.addProblem(it.At, name, "no such key; [[matchers]] has %s", strings.Join(matcherKeyNames(), ", "))
 		return
 	}
 	for len(m.list) <= n {
-		m.list, m.at = append(m.list, diagnostics.Matcher{}), append(m.at, it.At)
-		m.patterns, m.loops = append(m.patterns, it.At), append(m.loops, false)
+		m.list, m.positions = append(m.list, diagnostics.Matcher{}), append(m.positions, it.At)
+		m.patternPositions, m.loops = append(m.patternPositions, it.At), append(m.loops, false)
 	}
 	to := &m.list[n]
 	var texts []string
-	texts, err = listOf(it.Data)
+	texts, err = stringList(it.Data)
 	switch it.Path[2] {
 	case "name":
-		err = textOf(it.Data, &to.Name)
-		m.at[n] = it.Value
+		err = setString(it.Data, &to.Name)
+		m.positions[n] = it.Value
 	case "severity":
-		err = textOf(it.Data, (*string)(&to.Severity))
+		err = setString(it.Data, (*string)(&to.Severity))
 	case "commands":
 		to.Commands = texts
 	case "contains":
 		to.Contains = texts
 	case "patterns":
-		m.patterns[n] = it.Value
+		m.patternPositions[n] = it.Value
 		for _, t := range texts {
 			to.Patterns = append(to.Patterns, diagnostics.Pattern{Regexp: t})
 		}
@@ -71,14 +72,15 @@ func (m *matchers) item(d *decoder, it *tomldoc.Item) {
 			err = errors.New("want true or false")
 		}
 	default:
-		d.problem(it.At, name, "no such key%s; [[matchers]] has %s", suggest(it.Path[2], matcherKeyNames()), strings.Join(matcherKeyNames(), ", "))
+		d.addProblem(it.At, name, "no such key%s; [[matchers]] has %s", suggest(it.Path[2], matcherKeyNames()), strings.Join(matcherKeyNames(), ", "))
 		return
 	}
 	if err != nil {
-		d.problem(it.Value, name, "found %s, %v", tomldoc.TypeName(it.Data), err)
+		d.addProblem(it.Value, name, "found %s, %v", tomldoc.TypeName(it.Data), err)
 	}
 }
 
+// matcherKeyNames returns the names of MatcherKeys.
 func matcherKeyNames() []string {
 	var names []string
 	for _, k := range MatcherKeys {
@@ -87,7 +89,8 @@ func matcherKeyNames() []string {
 	return names
 }
 
-func textOf(data any, to *string) error {
+// setString stores a text.
+func setString(data any, to *string) error {
 	s, ok := data.(string)
 	if !ok {
 		return errors.New("want a text")
@@ -96,7 +99,8 @@ func textOf(data any, to *string) error {
 	return nil
 }
 
-func listOf(data any) ([]string, error) {
+// stringList returns a list of texts.
+func stringList(data any) ([]string, error) {
 	wrong := errors.New(`want a list of texts, as in ["a", "b"]`)
 	list, ok := data.([]any)
 	if !ok {
@@ -113,15 +117,15 @@ func listOf(data any) ([]string, error) {
 	return texts, nil
 }
 
-// finish compiles each matcher and reports errors with their place.
-func (m *matchers) finish(d *decoder) {
+// compileAll compiles each matcher, reports errors with their positions, and stores the matchers.
+func (m *matcherDecoder) compileAll(d *decoder) {
 	var names []string
 	for i := range m.list {
 		if n := len(m.list[i].Patterns); m.loops[i] && n > 0 {
 			m.list[i].Patterns[n-1].Loop = true
 		}
 		if slices.Contains(names, m.list[i].Name) {
-			d.problem(m.at[i], "matchers", "the name %q comes twice", m.list[i].Name)
+			d.addProblem(m.positions[i], "matchers", "the name %q comes twice", m.list[i].Name)
 		}
 		names = append(names, m.list[i].Name)
 		_, err := diagnostics.NewParser(m.list[i])
@@ -129,13 +133,13 @@ func (m *matchers) finish(d *decoder) {
 		if !errors.As(err, &wrong) {
 			continue
 		}
-		at, what := m.at[i], wrong.Reason
+		at, what := m.positions[i], wrong.Reason
 		if wrong.Pattern >= 0 {
-			at, what = m.patterns[i], "pattern "+strconv.Itoa(wrong.Pattern+1)+": "+what
+			at, what = m.patternPositions[i], "pattern "+strconv.Itoa(wrong.Pattern+1)+": "+what
 		}
-		d.problem(at, "matchers", "%s", what)
+		d.addProblem(at, "matchers", "%s", what)
 	}
 	if d.file.Settings.Matchers = m.list; len(m.list) > 0 {
-		d.file.places["matchers"] = m.at[0]
+		d.file.positions["matchers"] = m.positions[0]
 	}
 }

@@ -2,7 +2,7 @@ package config
 
 import "github.com/longterm-dev/longterm/session/config/tomldoc"
 
-// What is wrong with a file, and where.
+// Problems of a file, with positions.
 type (
 	Place    = tomldoc.Position
 	Problem  = tomldoc.Problem

@@ -13,11 +13,11 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Settings are all values.
+// Settings contains the values of all keys.
 type Settings struct {
 	View      View
-	Keys      map[string]string            // viewer: action → keys that do it, as in "z F11"
-	Themes    map[string]map[string]string // name → what is drawn → colour
+	Keys      map[string]string            // keys of the viewer by action, as in "z F11"
+	Themes    map[string]map[string]string // colours by theme and part
 	Editor    Editor
 	Alerts    Alerts
 	Notify    Notify
@@ -39,23 +39,23 @@ type Settings struct {
 	Hooks     []Hook
 }
 
-// Hosts are other machines, reached over ssh.
+// Hosts configures remote hosts, reached over ssh.
 type Hosts struct {
-	Names []string      // that belong together: ls and view --all-hosts
+	Names []string      // hosts of ls and view --all-hosts
 	SSH   []string      // argv
 	Keep  time.Duration // how long an unused connection stays open
 }
 
-// Fleet is this machine's part in a fleet.
+// Fleet configures this machine's part in a fleet.
 type Fleet struct {
-	CopyRate int64 // bytes a second
+	CopyRate int64 // bytes a second for copies of output
 }
 
-// View is how the viewer looks.
+// View configures the viewer.
 type View struct {
 	Prefix string        // prefix key of the viewer's commands
-	Keys   string        // whose keys they are, as keymap.Choose takes it
-	Repeat time.Duration // of tmux's keys that need no prefix when they come again
+	Keys   string        // key preset, as in keymap.Choose
+	Repeat time.Duration // time in which tmux's keys repeat without the prefix
 	Theme  string        // name of a built-in theme or of one in Themes
 	Glyphs string        // auto, unicode, ascii
 	Images string        // auto, blocks, sixel, kitty, iterm2
@@ -65,34 +65,34 @@ type View struct {
 	Mouse  bool
 	// AllHosts shows the sessions of Hosts.Names and of the fleet, besides those of this host.
 	AllHosts bool
-	Size     string // size policy of sessions shown
+	Size     string // size policy of shown sessions
 }
 
-// Editor opens files where errors are.
+// Editor configures how files of errors are opened.
 type Editor struct {
 	Command string // shell command line; empty: $VISUAL or $EDITOR
 }
 
-// Alerts selects the events worth an alert.
+// Alerts selects the events that raise an alert.
 type Alerts struct {
 	Bell           bool
-	Command        bool          // a command that ended
-	Input          bool          // a program that waits for input
-	Approval       bool          // something that a user has to allow
-	MinDuration    time.Duration // of a command that is worth it
-	UnattendedOnly bool          // only when no client shows the session
+	Command        bool          // end of a command
+	Input          bool          // a program needs input
+	Approval       bool          // a pending approval
+	MinDuration    time.Duration // minimum duration of a command
+	UnattendedOnly bool          // only if no client shows the session
 }
 
-// Notify sets the targets of alerts.
+// Notify configures the targets of alerts.
 type Notify struct {
 	Desktop bool
 	Command []string // argv; empty: none
 	Webhook string   // URL; empty: none
 	Format  string   // of posted data: auto, json, ntfy
-	Details bool     // include command and output
+	Details bool     // posts include command and output
 }
 
-// Retention is what history may take. 0 is no limit.
+// Retention bounds the stored history. 0 is no limit.
 type Retention struct {
 	SessionBytes int64
 	SessionAge   time.Duration
@@ -106,10 +106,10 @@ type Retention struct {
 // Files bounds what is stored with sessions, in bytes. 0 is no limit.
 type Files struct{ MaxSize, MaxTotal int64 }
 
-// Sync sets when history is forced to disk.
+// Sync configures when history is forced to disk.
 type Sync struct {
 	Policy   string        // interval or never
-	Interval time.Duration // between two
+	Interval time.Duration // between two syncs
 }
 
 // Policies of Sync.
@@ -118,18 +118,18 @@ const (
 	SyncNever    = "never"
 )
 
-// Limits bound what the daemon takes on.
+// Limits bounds the load of the daemon.
 type Limits struct {
-	Sessions  int // that run at once
-	FrameRate int // frames a second of a session
+	Sessions  int // running at once
+	FrameRate int // frames a second per session
 }
 
-// Shells sets how sessions start.
+// Shells configures how sessions start.
 type Shells struct {
 	Default     string // path; empty: $SHELL
 	Integration bool   // shells report their commands
-	History     bool   // lines that programs give are recorded in the user's history
-	Restore     string // what to start after the machine went down: never, shell or command
+	History     bool   // lines of exec are recorded in the user's history
+	Restore     string // action after a machine restart: never, shell or command
 	Engine      string // terminal emulator
 	AgentEnv    string // environment of agents' sessions: full, minimal or listed
 	EnvListed   []string
@@ -137,14 +137,14 @@ type Shells struct {
 	SSHAgent    bool     // sessions reach the ssh agent of the last attached client
 }
 
-// Environments of sessions.
+// Values of Shells.AgentEnv.
 const (
 	EnvFull    = "full"
 	EnvMinimal = "minimal"
 	EnvListed  = "listed"
 )
 
-// Exec are defaults for lines run in a shell.
+// Exec configures defaults for lines run in a shell.
 type Exec struct {
 	Timeout     time.Duration // of agents' calls; 0: none
 	IdleTimeout time.Duration // of agents' calls; 0: never
@@ -153,12 +153,12 @@ type Exec struct {
 	MaxOutput   int64         // bytes of output in an answer to an agent
 }
 
-// Run sets defaults for commands in new sessions.
+// Run configures commands in new sessions.
 type Run struct {
 	Mode string // pty or pipe
 }
 
-// Attach is how sessions are put on a user's terminal.
+// Attach configures attached terminals.
 type Attach struct {
 	DetachKey   string
 	NextKey     string
@@ -171,34 +171,34 @@ type Attach struct {
 // Predictions are the settings of local echo.
 var Predictions = []string{"auto", "always", "never"}
 
-// Pool keeps shells ready to be used.
+// Pool configures warm shells.
 type Pool struct {
 	Size int
 }
 
-// HTTP sets where the API is served besides the daemon's socket.
+// HTTP configures the API on TCP.
 type HTTP struct {
 	Listen  string   // HOST:PORT; empty: nowhere
-	Hosts   []string // names under which it is reached
-	Origins []string // pages that may ask
-	Proxies []string // addresses of proxies whose word on clients counts
+	Hosts   []string // accepted host names
+	Origins []string // accepted origins of pages
+	Proxies []string // addresses of trusted proxies
 }
 
-// Secrets sets what is masked for agents and in exports.
+// Secrets configures what is masked for agents and in exports.
 type Secrets struct {
 	Names   []string // patterns of variables whose values are secrets
-	Formats bool     // tokens are known by their form
+	Formats bool     // tokens are masked by their form
 }
 
-// Policy sets the rules for users and agents.
+// Policy configures the rules for users and agents.
 type Policy struct {
 	Default           string   // preset for users
 	Agents            string   // preset for agents
-	Executions        string   // whose executions are judged: agents, always or never
-	RequireExecutions bool     // refuse what cannot be judged while it runs
+	Executions        string   // sessions whose executions are checked: agents, always or never
+	RequireExecutions bool     // reject sessions whose executions cannot be checked
 	Roots             []string // directories below which sessions start; none: anywhere
-	AgentsYes         bool     // --yes counts where an agent gives it
-	AuditFull         string   // when the audit trail cannot be written: stop or go_on
+	AgentsYes         bool     // --yes also counts for agents
+	AuditFull         string   // action if the audit log cannot be written: stop or go_on
 }
 
 // Values of Policy.
@@ -210,11 +210,11 @@ const (
 	AuditGoOn        = "go_on"
 )
 
-// Default returns the settings without a file.
+// Default returns the settings for an empty file.
 func Default() *Settings {
 	s := &Settings{Keys: map[string]string{}, Themes: map[string]map[string]string{}}
-	for i := range table {
-		if err := table[i].set(s, table[i].Default); err != nil {
+	for i := range table { // the table is invalid; a test finds this
+		if err := table[i].setText(s, table[i].Default); err != nil {
 			panic("config: default of " + table[i].Key + ": " + err.Error()) // a test would not pass
 		}
 	}

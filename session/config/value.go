@@ -15,36 +15,36 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// set gives a value as text, as the command line has it.
-func (r *Row) set(s *Settings, text string) error {
-	switch p := r.at(s).(type) {
+// setText sets a value from text, in the form of the command line.
+func (r *Row) setText(s *Settings, text string) error {
+	switch p := r.field(s).(type) {
 	case *bool:
 		v, err := strconv.ParseBool(text)
 		if err != nil {
-			return r.wrong(text)
+			return r.invalidError(text)
 		}
 		*p = v
 	case *int:
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return r.wrong(text)
+			return r.invalidError(text)
 		}
 		*p = int(v)
-		return r.bounds(v, text)
+		return r.checkBounds(v, text)
 	case *int64:
 		v, err := ParseBytes(text)
 		if err != nil {
 			return fmt.Errorf("%w; %s", err, r.AllowedText())
 		}
 		*p = v
-		return r.bounds(v, text)
+		return r.checkBounds(v, text)
 	case *time.Duration:
 		v, err := ParseDuration(text)
 		if err != nil {
 			return fmt.Errorf("%w; %s", err, r.AllowedText())
 		}
 		*p = v
-		return r.bounds(int64(v), text)
+		return r.checkBounds(int64(v), text)
 	case *string:
 		*p = text
 		return r.checkText(text)
@@ -54,9 +54,9 @@ func (r *Row) set(s *Settings, text string) error {
 	return nil
 }
 
-// Get returns a value as text, in the form of set.
+// Get returns a value as text, in the form of setText.
 func (r *Row) Get(s *Settings) string {
-	switch p := r.at(s).(type) {
+	switch p := r.field(s).(type) {
 	case *bool:
 		return strconv.FormatBool(*p)
 	case *int:
@@ -73,17 +73,20 @@ func (r *Row) Get(s *Settings) string {
 	return ""
 }
 
-func (r *Row) wrong(text string) error {
+// invalidError returns the error of a text that is no value of the kind.
+func (r *Row) invalidError(text string) error {
 	return fmt.Errorf("%q is no %s; %s", text, r.Kind, r.AllowedText())
 }
 
-func (r *Row) bounds(v int64, text string) error {
+// checkBounds checks a number against Min and Max.
+func (r *Row) checkBounds(v int64, text string) error {
 	if v < r.Min || v > r.Max {
 		return fmt.Errorf("%s is out of bounds; %s", text, r.AllowedText())
 	}
 	return nil
 }
 
+// checkText checks a text against the row's kind and key.
 func (r *Row) checkText(text string) error {
 	switch {
 	case r.Kind == Choice && !slices.Contains(r.Values, text):
@@ -108,7 +111,7 @@ func (r *Row) checkText(text string) error {
 	return nil
 }
 
-// checkKey wants the name of a key.
+// checkKey checks the name of a key.
 func checkKey(text string) error {
 	if text == "" {
 		return errors.New(`no key is named; give one as in "C-Space" or "F5"`)
@@ -145,6 +148,7 @@ func (r *Row) AllowedText() string {
 	return "a text"
 }
 
+// byteUnits lists the units of sizes, largest first.
 var byteUnits = []struct {
 	name string
 	n    int64
@@ -153,8 +157,7 @@ var byteUnits = []struct {
 	{"PB", 1e15}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
 }
 
-// ParseBytes reads a size such as 2GiB, 500MB, 1.5 GB or 4096. Units of one letter (K, M,
-// G, T) are powers of 1024.
+// ParseBytes parses a size such as 2GiB, 500MB, 1.5 GB or 4096. Units of one letter (K, M, G, T) are powers of 1024.
 func ParseBytes(text string) (int64, error) {
 	number, unit := splitUnit(text)
 	scale := int64(0)
@@ -183,9 +186,10 @@ func ParseBytes(text string) (int64, error) {
 	return int64(f * float64(scale)), nil
 }
 
-// isPlain keeps out what ParseFloat reads besides: exponents, hexadecimal, Inf, underscores.
+// isPlain reports whether a number has only digits and dots; ParseFloat also accepts exponents, hexadecimal, Inf, underscores.
 func isPlain(number string) bool { return strings.Trim(number, "0123456789.") == "" }
 
+// splitUnit splits a size into number and unit.
 func splitUnit(text string) (number, unit string) {
 	text = strings.TrimSpace(text)
 	i := strings.LastIndexAny(text, "0123456789.") + 1
@@ -205,12 +209,13 @@ func FormatBytes(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
+// timeUnits lists the units of durations, largest first.
 var timeUnits = []struct {
 	name string
 	d    time.Duration
 }{{"y", year}, {"w", 7 * day}, {"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"us", time.Microsecond}, {"ns", 1}}
 
-// ParseDuration reads a time such as 90d, 1h30m, 200ms, or 0. y is 365 days, w 7.
+// ParseDuration parses a duration such as 90d, 1h30m, 200ms, or 0. y is 365 days, w 7.
 func ParseDuration(text string) (time.Duration, error) {
 	wrong := fmt.Errorf(`%q is no time; give one as in "90d", "5m", "1h30m" or "200ms"`, text)
 	rest, total := strings.TrimSpace(text), 0.0
@@ -254,7 +259,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return exact, nil
 }
 
-// FormatDuration formats a time in the units of ParseDuration.
+// FormatDuration formats a duration in the units of ParseDuration.
 func FormatDuration(d time.Duration) string {
 	if d == 0 {
 		return "0"

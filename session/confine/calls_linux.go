@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/confine/bpf"
 )
 
-// numbers are the system calls that can be refused by name. Those that only one of the machines has are in a file of its.
-var numbers = map[string]uint32{
+// callNumbers maps the calls that can be rejected by name. Calls of one machine only are in a separate file.
+var callNumbers = map[string]uint32{
 	"acct": unix.SYS_ACCT, "add_key": unix.SYS_ADD_KEY, "adjtimex": unix.SYS_ADJTIMEX, "bind": unix.SYS_BIND,
 	"bpf": unix.SYS_BPF, "chroot": unix.SYS_CHROOT, "clock_adjtime": unix.SYS_CLOCK_ADJTIME,
 	"clock_settime": unix.SYS_CLOCK_SETTIME, "clone": unix.SYS_CLONE, "clone3": unix.SYS_CLONE3,
@@ -38,8 +38,8 @@ var numbers = map[string]uint32{
 	"vhangup": unix.SYS_VHANGUP, "vmsplice": unix.SYS_VMSPLICE,
 }
 
-// onlyElsewhere are calls that this machine may not have.
-var onlyElsewhere = map[string]bool{
+// otherMachineCalls are calls that this machine may lack.
+var otherMachineCalls = map[string]bool{
 	"_sysctl": true, "create_module": true, "get_kernel_syms": true, "ioperm": true, "iopl": true, "kexec_file_load": true,
 	"modify_ldt": true, "query_module": true, "uselib": true, "ustat": true, "vm86": true,
 	"chmod": true, "creat": true, "mknod": true, "open": true,
@@ -49,14 +49,14 @@ var onlyElsewhere = map[string]bool{
 func callRules(calls []Call) ([]bpf.Rule, error) {
 	var rules []bpf.Rule
 	for _, c := range calls {
-		nr, ok := numbers[c.Name]
+		nr, ok := callNumbers[c.Name]
 		if !ok {
-			if onlyElsewhere[c.Name] {
+			if otherMachineCalls[c.Name] {
 				continue
 			}
 			return nil, fmt.Errorf("unknown system call %q", c.Name)
 		}
-		r := bpf.Rule{Nr: nr, Then: bpf.Fail(unix.Errno(cmp.Or(c.Errno, int(unix.EPERM))))}
+		r := bpf.Rule{Nr: nr, Action: bpf.Fail(unix.Errno(cmp.Or(c.Errno, int(unix.EPERM))))}
 		for _, a := range c.Args {
 			r.Args = append(r.Args, bpf.Arg(a))
 		}

@@ -9,6 +9,6 @@ func init() {
 		"uselib": unix.SYS_USELIB, "ustat": unix.SYS_USTAT, "create_module": unix.SYS_CREATE_MODULE,
 		"query_module": unix.SYS_QUERY_MODULE, "get_kernel_syms": unix.SYS_GET_KERNEL_SYMS,
 	} {
-		numbers[name] = nr
+		callNumbers[name] = nr
 	}
 }

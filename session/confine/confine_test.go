@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // FEATURES: R107
 func TestCommand(t *testing.T) {
 	s := Spec{Path: "/bin/x", Executions: ExecutionsRequired, Calls: []Call{{Name: "socket", Args: []Arg{{Mask: ^uint64(0), Value: 40}}}}}
-	argv, env, err := s.Command([]string{"x", "", "a b"}, []string{"A=1", variable + "=of somebody else"})
+	argv, env, err := s.Command([]string{"x", "", "a b"}, []string{"A=1", specVariable + "=of somebody else"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +40,9 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// Nobody who was not started so enters anything.
-func TestNotEntered(t *testing.T) {
-	good := variable + `={"path":"/bin/true"}`
+// A process that was not started by Command has no spec.
+func TestOwnSpec_NotConfined(t *testing.T) {
+	good := specVariable + `={"path":"/bin/true"}`
 	for name, c := range map[string]struct {
 		args, env []string
 		ok        bool
@@ -53,8 +53,8 @@ func TestNotEntered(t *testing.T) {
 		"another name": {[]string{"bash", arg1, "x"}, []string{good}, false, ""},
 		"a verb":       {[]string{arg0, "ls", "x"}, []string{good}, false, ""},
 		"no argv":      {[]string{arg0, arg1}, []string{good}, false, ""},
-		"no spec":      {[]string{arg0, arg1, "x"}, []string{variable + "=x"}, true, "invalid"},
-		"no program":   {[]string{arg0, arg1, "x"}, []string{variable + "={}"}, true, "no program"},
+		"no spec":      {[]string{arg0, arg1, "x"}, []string{specVariable + "=x"}, true, "invalid"},
+		"no program":   {[]string{arg0, arg1, "x"}, []string{specVariable + "={}"}, true, "no program"},
 	} {
 		_, _, ok, err := ownSpec(c.args, c.env)
 		if ok != c.ok || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {

@@ -1,9 +1,9 @@
 // Package confine applies restrictions to a process before its program starts. The keeper starts a hidden entry of this
 // binary in the program's place, which restricts itself and then executes the program.
 //
-//	daemon: Spec → Spec.Command → wire.Spawn{Path: our executable, Argv: "longterm" "confined" the program's own, Shim: true}
-//	keeper: fork; descriptor 3 is a socket to it (package keeper/wire, shim.go)
-//	child:  main → Enter → steps, in order → listener and report to the keeper → its permission → execve
+// daemon: Spec → Spec.Command → wire.Spawn{Path: our executable, Argv: "longterm" "confined" the program's own, Shim: true}
+// keeper: fork; descriptor 3 is a socket to it (package keeper/wire, shim.go)
+// child:  main → Enter → steps, in order → listener and report to the keeper → its permission → execve
 //
 // Enter is the first call in main, and in TestMain of tests whose binary is a keeper or daemon. It returns at once in
 // other processes. The Spec travels in one environment variable, which the program does not get. The argv travels as

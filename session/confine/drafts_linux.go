@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// lockAll locks files until this process ends, which is the last one of its namespaces.
+// lockAll locks files until this process exits, the last one of its namespaces.
 func lockAll(paths []string) error {
 	for _, path := range paths {
 		fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
@@ -28,8 +28,8 @@ func lockAll(paths []string) error {
 	return nil
 }
 
-// overlay returns a detached mount of a host directory whose changes are kept in upper. All three directories are
-// passed as descriptors: so no path may have become a link, and no character of a name has a meaning to the kernel.
+// overlay returns a detached mount of a host directory whose changes are kept in upper. All three directories are passed as
+// descriptors, so that no path can have become a link and the kernel interprets no character of a name.
 func overlay(lower, upper, work string) (int, error) {
 	options := []string{"lowerdir", lower, "upperdir", upper, "workdir", work}
 	for i := 1; i < len(options); i += 2 {
@@ -65,7 +65,7 @@ func newOverlay(options []string) (int, error) {
 	if err := unix.FsconfigCreate(fs); err != nil {
 		return -1, err
 	}
-	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, plain)
+	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, safeAttrs)
 }
 
 // explainOverlay explains the kernel's errors.

@@ -43,7 +43,7 @@ func draftDirs(t *testing.T) (root, upper, work string) {
 func runWithMounts(t *testing.T, dir, script string, mounts ...Mount) (code int, out string) {
 	t.Helper()
 	h := startShim(t, Spec{Path: tier.Path(t, "sh"), Sandbox: &Sandbox{
-		Powerless: true, Namespaces: &Namespaces{Network: true, Whole: true, Dir: dir, Mounts: mounts},
+		DropCapabilities: true, Namespaces: &Namespaces{Network: true, HostRoot: true, Dir: dir, Mounts: mounts},
 	}}, "sh", "-c", script)
 	kind, text := h.message()
 	if kind == 'R' || strings.HasPrefix(text, "{") {
@@ -53,12 +53,12 @@ func runWithMounts(t *testing.T, dir, script string, mounts ...Mount) (code int,
 	} else {
 		out = text
 	}
-	code, more := h.ended()
+	code, more := h.wait()
 	return code, out + more
 }
 
-// Changes of a draft are kept in upper, and the directory stays as it was. Directories can be moved and removed, a
-// protected path lies on top, and the draft is as it was left when it is mounted again.
+// Changes of a draft are kept in upper, and the directory is unchanged. Directories can be moved and removed, a protected path
+// is mounted on top, and a second mount of the draft has the same content.
 //
 // FEATURES: R124
 func TestDraftMount(t *testing.T) {
@@ -82,7 +82,7 @@ cat file; ls`, mounts...)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(root, "moved")); err == nil {
-		t.Error("a directory was made in the host's tree")
+		t.Error("got a directory in the host's tree")
 	}
 	code, out = runWithMounts(t, root, "cat file; ls; rm -r file", mounts...)
 	if code != 0 || out != "new\nfile\nkeep\nmoved\n" {
@@ -90,10 +90,10 @@ cat file; ls`, mounts...)
 	}
 }
 
-// A protected path that the draft has removed meanwhile is left out, and nothing is created in its place.
+// A protected path that the draft has removed is skipped, and nothing is created in its place.
 //
 // FEATURES: R124
-func TestDraftWithoutProtectedPath(t *testing.T) {
+func TestDraftMount_WithoutProtectedPath(t *testing.T) {
 	root, upper, work := draftDirs(t)
 	draft := Mount{Kind: MountDraft, Path: root, Upper: upper, Work: work}
 	if code, out := runWithMounts(t, root, "rm -r keep", draft); code != 0 {
@@ -105,10 +105,10 @@ func TestDraftWithoutProtectedPath(t *testing.T) {
 	}
 }
 
-// What the kernel cannot mount is an error with its reason, and the program does not start.
+// A mount that the kernel rejects is an error with a reason, and the program does not start.
 //
 // FEATURES: R124
-func TestDraftNotMounted(t *testing.T) {
+func TestDraftMount_Fails(t *testing.T) {
 	root, upper, work := draftDirs(t)
 	link := filepath.Join(filepath.Dir(work), "link")
 	if err := os.Symlink(upper, link); err != nil {
@@ -121,7 +121,7 @@ func TestDraftNotMounted(t *testing.T) {
 		"work is nested": {root, upper, upper, "the kernel rejects this overlay"},
 	} {
 		code, out := runWithMounts(t, root, "echo started", Mount{Kind: MountDraft, Path: c.lower, Upper: c.upper, Work: c.work})
-		if code != notStarted || !strings.Contains(out, c.want) || strings.Contains(out, "started\n") {
+		if code != exitNotStarted || !strings.Contains(out, c.want) || strings.Contains(out, "started\n") {
 			t.Errorf("%s: %d %q", name, code, out)
 		}
 	}

@@ -16,38 +16,38 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// notStarted is the exit status of a process that did not come to execute its program.
-const notStarted = 126
+// exitNotStarted is the exit status of a process that did not execute its program.
+const exitNotStarted = 126
 
-// Enter puts on this process what it was started for and executes the program; then it does not return. In any other
+// Enter applies the spec that this process was started with and executes the program; then it does not return. In any other
 // process it returns at once.
 func Enter() {
 	spec, argv, ok, err := ownSpec(os.Args, os.Environ())
 	if !ok {
 		return
 	}
-	runtime.LockOSThread() // what is put on one thread is on the one that executes
+	runtime.LockOSThread() // restrictions apply to the thread that executes
 	unix.CloseOnExec(wire.ShimFD)
-	k := keeperEnd{connected: isSocket(wire.ShimFD)}
+	k := keeperConn{isConnected: isSocket(wire.ShimFD)}
 	if err == nil {
-		err = run(spec, argv, slices.DeleteFunc(os.Environ(), isSpec), k)
+		err = applyAndExec(spec, argv, slices.DeleteFunc(os.Environ(), isSpec), k)
 	}
 	k.reportFailure(err)
-	os.Exit(notStarted)
+	os.Exit(exitNotStarted)
 }
 
-// run returns only what kept the program from being executed.
-func run(spec Spec, argv, env []string, k keeperEnd) error {
-	p := process{spec: spec, argv: argv, env: env, listener: -1, keeper: k.connected}
+// applyAndExec returns only an error that kept the program from being executed.
+func applyAndExec(spec Spec, argv, env []string, k keeperConn) error {
+	p := process{spec: spec, argv: argv, env: env, listener: -1, keeper: k.isConnected}
 	for _, s := range steps {
-		if err := s.put(&p); err != nil {
+		if err := s.apply(&p); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	if spec.Sandbox != nil && spec.Sandbox.Probe {
 		os.Exit(0)
 	}
-	if err := k.handOver(&p); err != nil {
+	if err := k.sendReport(&p); err != nil {
 		return err
 	}
 	path, err := comparedPath(&spec)
@@ -58,8 +58,8 @@ func run(spec Spec, argv, env []string, k keeperEnd) error {
 }
 
 // comparedPath returns the path to execute if the program's file is the intended one. The file stays open from the
-// comparison on and is executed by its descriptor, so that it cannot be replaced in between. Exceptions: a script,
-// whose interpreter opens it by path, another machine's program, and a hidden link.
+// comparison on and is executed by its descriptor, so that it cannot be replaced in between. Exceptions are scripts, whose
+// interpreter opens them by path, programs of another machine, and a hidden link.
 func comparedPath(spec *Spec) (path string, err error) {
 	if spec.File == "" {
 		return spec.Path, nil
@@ -71,7 +71,7 @@ func comparedPath(spec *Spec) (path string, err error) {
 		return "", err
 	case sys.FileIDOf(fd) != spec.File:
 		return "", another
-	case spec.Link == "" || unix.Dup3(fd, firstFD, unix.O_CLOEXEC) != nil:
+	case spec.Link == "" || unix.Dup3(fd, comparedFD, unix.O_CLOEXEC) != nil:
 		return spec.Path, nil
 	}
 	switch sys.FileID(spec.Link) {
@@ -102,19 +102,21 @@ func machineOf(path string) string {
 	return string(head[4:6]) + string(head[18:20]) // class and order of bytes, e_machine
 }
 
-// keeperEnd is the way to the keeper, if there is one: a keeper of an older version gives none.
-type keeperEnd struct{ connected bool }
+// keeperConn is the connection to the keeper, if there is one: a keeper of an older version has none.
+type keeperConn struct{ isConnected bool }
 
+// isSocket reports whether a descriptor is a SOCK_SEQPACKET socket.
 func isSocket(fd int) bool {
 	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 	return err == nil && kind == unix.SOCK_SEQPACKET
 }
 
+// errOldKeeper is the error of a keeper without a connection.
 var errOldKeeper = errors.New("the keeper is of an older version")
 
-// handOver passes the listener and the report to the keeper and waits for its permission.
-func (k keeperEnd) handOver(p *process) error {
-	if !k.connected {
+// sendReport passes the listener and the report to the keeper and waits for its permission.
+func (k keeperConn) sendReport(p *process) error {
+	if !k.isConnected {
 		return nil
 	}
 	if p.listener >= 0 {
@@ -147,16 +149,16 @@ func (k keeperEnd) handOver(p *process) error {
 }
 
 // send sends a message of the shim protocol to the keeper.
-func (k keeperEnd) send(what byte, text []byte) error {
+func (k keeperConn) send(what byte, text []byte) error {
 	msg := append([]byte{what}, text...)
 	return unix.Sendmsg(wire.ShimFD, msg[:min(len(msg), wire.MaxShim)], nil, nil, unix.MSG_NOSIGNAL)
 }
 
 // reportFailure reports why the program was not started: to the keeper, or on standard error.
-func (k keeperEnd) reportFailure(err error) {
+func (k keeperConn) reportFailure(err error) {
 	var errno syscall.Errno
 	_ = errors.As(err, &errno)
-	if !k.connected || k.send(wire.ShimError, fmt.Appendf(nil, "%s %v", strconv.Itoa(int(errno)), err)) != nil {
+	if !k.isConnected || k.send(wire.ShimError, fmt.Appendf(nil, "%s %v", strconv.Itoa(int(errno)), err)) != nil {
 		fmt.Fprintln(os.Stderr, "longterm: not started:", err)
 	}
 }

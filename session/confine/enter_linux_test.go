@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// shim is a process that puts something on itself, and the keeper's end of its socket.
+// shim is a confined process and the keeper's end of its socket.
 type shim struct {
 	t        *testing.T
 	cmd      *exec.Cmd
@@ -25,9 +25,10 @@ type shim struct {
 	out      strings.Builder
 	listener int
 	report   Report
-	swapped  func() // happens while an execution waits for its answer
+	swapped  func() // called while an execution waits for its answer
 }
 
+// startShim starts a confined process.
 func startShim(t *testing.T, s Spec, argv ...string) *shim {
 	t.Helper()
 	path := tier.Path(t, argv[0])
@@ -53,7 +54,7 @@ func startShim(t *testing.T, s Spec, argv ...string) *shim {
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // a second wait only says so
+	t.Cleanup(func() { // a second wait returns an error
 		_ = unix.Close(h.fd)
 		_ = unix.Close(h.listener)
 		_ = h.cmd.Process.Kill()
@@ -62,7 +63,7 @@ func startShim(t *testing.T, s Spec, argv ...string) *shim {
 	return h
 }
 
-// message is the next of the shim's; 0: there are no more.
+// message returns the next message of the shim; 0: there are no more.
 func (h *shim) message() (kind byte, text string) {
 	h.t.Helper()
 	buf, oob := make([]byte, wire.MaxShim), make([]byte, 64)
@@ -81,8 +82,8 @@ func (h *shim) message() (kind byte, text string) {
 	return buf[0], string(buf[1:n])
 }
 
-// admitted has the shim go on once it has reported.
-func (h *shim) admitted() {
+// permit lets the shim continue after its report.
+func (h *shim) permit() {
 	h.t.Helper()
 	kind, text := h.message()
 	if kind == wire.ShimListener {
@@ -96,8 +97,8 @@ func (h *shim) admitted() {
 	}
 }
 
-// ended is the exit status and what was printed.
-func (h *shim) ended() (int, string) {
+// wait returns the exit status and the output.
+func (h *shim) wait() (int, string) {
 	err := h.cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -106,7 +107,7 @@ func (h *shim) ended() (int, string) {
 	return h.cmd.ProcessState.ExitCode(), h.out.String()
 }
 
-// answer lets the next execution that is asked about go on, or not.
+// answer answers the next waiting execution.
 func (h *shim) answer(errno int32) (ok bool) {
 	h.t.Helper()
 	var ask [80]byte // struct seccomp_notif
@@ -116,7 +117,7 @@ func (h *shim) answer(errno int32) (ok bool) {
 			continue
 		}
 		if poll[0].Revents&unix.POLLIN == 0 {
-			return false // everybody ended
+			return false // all processes exited
 		}
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(h.listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&ask))); errno == 0 {
 			break
@@ -140,24 +141,24 @@ func (h *shim) answer(errno int32) (ok bool) {
 	return true
 }
 
-// judged skips where executions cannot be asked about.
-func judged(t *testing.T) {
+// skipWithoutChecks skips the test if execution checks are unsupported.
+func skipWithoutChecks(t *testing.T) {
 	t.Helper()
 	if err := Probe(); err != nil {
 		t.Skip(err)
 	}
 }
 
-// The program starts after the keeper's word, with clean descriptors and environment; what it executes is asked about and
-// can be refused.
+// The program starts after the keeper's permission, with clean descriptors and environment. Its executions are reported and
+// can be rejected.
 //
 // FEATURES: R107
 func TestEnter(t *testing.T) {
-	judged(t)
+	skipWithoutChecks(t)
 	h := startShim(t, Spec{Executions: ExecutionsRequired}, "sh", "-c",
 		`echo "$0 $1"; /bin/ls /proc/self/fd 2>&1 || echo refused; for f in 3 4 5 6 7 8 9; do [ -e /proc/self/fd/$f ] && echo open $f; done; echo "[$LONGTERM_CONFINE]"; exit 7`,
 		"zero", "a b")
-	h.admitted()
+	h.permit()
 	if !h.report.Executions || h.listener < 0 {
 		t.Fatalf("%+v, listener %d", h.report, h.listener)
 	}
@@ -167,41 +168,41 @@ func TestEnter(t *testing.T) {
 	}
 	h.answer(int32(unix.EPERM)) // ls
 	if h.answer(0) {
-		t.Error("something else was executed")
+		t.Error("got another execution")
 	}
-	code, out := h.ended()
+	code, out := h.wait()
 	if code != 7 || !strings.HasPrefix(out, "zero a b\n") || !strings.Contains(out, "refused\n[]\n") {
 		t.Errorf("%d, %q", code, out)
 	}
 }
 
-// The file that was compared is the one that is executed, also when another one comes to its place while the kernel is about
-// to look it up; it is known by its own name. A link that leads to another file is not followed.
+// The compared file is executed, even if its path is replaced before the kernel looks it up, and keeps its process name. A
+// link to another file is not followed.
 //
 // FEATURES: R61 R107
-func TestComparedFileIsExecuted(t *testing.T) {
-	judged(t)
+func TestEnter_ExecutesComparedFile(t *testing.T) {
+	skipWithoutChecks(t)
 	cat := tier.Path(t, "cat")
 	dir := t.TempDir()
 	tool, other, link := filepath.Join(dir, "tool"), filepath.Join(dir, "other"), filepath.Join(dir, "links", "tool")
 	program, err := os.ReadFile(cat)
 	if err == nil {
 		err = errors.Join(os.WriteFile(tool, program, 0o755), os.WriteFile(other, []byte("#!/bin/sh\necho swapped\n"), 0o755),
-			os.Mkdir(filepath.Dir(link), 0o700), os.Symlink(FirstFile, link))
+			os.Mkdir(filepath.Dir(link), 0o700), os.Symlink(ComparedFile, link))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := Spec{Path: tool, File: sys.FileID(tool), Link: link, Executions: ExecutionsRequired}
 	h := startShim(t, s, cat, "/proc/self/comm")
-	h.admitted()
+	h.permit()
 	h.swapped = func() {
 		if err := os.Rename(other, tool); err != nil {
 			t.Error(err)
 		}
 	}
 	h.answer(0)
-	if code, out := h.ended(); code != 0 || out != "tool\n" {
+	if code, out := h.wait(); code != 0 || out != "tool\n" {
 		t.Errorf("%d, %q", code, out)
 	}
 
@@ -210,29 +211,29 @@ func TestComparedFileIsExecuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = startShim(t, Spec{Path: tool, File: sys.FileID(tool), Link: elsewhere}, cat, "/proc/self/comm")
-	h.admitted()
+	h.permit()
 	if kind, text := h.message(); kind != wire.ShimError || !strings.Contains(text, "another file now") {
 		t.Errorf("%c %s", kind, text)
 	}
 }
 
 // A script is executed by its path, which its interpreter opens.
-func TestComparedScript(t *testing.T) {
+func TestEnter_ComparedScript(t *testing.T) {
 	dir := t.TempDir()
 	script, link := filepath.Join(dir, "script"), filepath.Join(dir, "link")
-	if err := errors.Join(os.WriteFile(script, []byte("#!/bin/sh\necho \"$0\"\n"), 0o755), os.Symlink(FirstFile, link)); err != nil {
+	if err := errors.Join(os.WriteFile(script, []byte("#!/bin/sh\necho \"$0\"\n"), 0o755), os.Symlink(ComparedFile, link)); err != nil {
 		t.Fatal(err)
 	}
 	h := startShim(t, Spec{Path: script, File: sys.FileID(script), Link: link}, "/bin/sh")
-	h.admitted()
-	if code, out := h.ended(); code != 0 || out != script+"\n" {
+	h.permit()
+	if code, out := h.wait(); code != 0 || out != script+"\n" {
 		t.Errorf("%d, %q", code, out)
 	}
 }
 
-// What cannot be executed is said to the keeper.
-func TestEnterFails(t *testing.T) {
-	judged(t)
+// An execution that fails is reported to the keeper.
+func TestEnter_Fails(t *testing.T) {
+	skipWithoutChecks(t)
 	for name, c := range map[string]struct {
 		spec Spec
 		want string
@@ -253,16 +254,16 @@ func TestEnterFails(t *testing.T) {
 		if kind != wire.ShimError || text != c.want && !strings.HasPrefix(text, c.want) {
 			t.Errorf("%s: %c %s", name, kind, text)
 		}
-		if code, _ := h.ended(); code != notStarted {
+		if code, _ := h.wait(); code != exitNotStarted {
 			t.Errorf("%s: exit status %d", name, code)
 		}
 	}
 }
 
-// Without a keeper that listens the program is started if judging was only wanted.
-func TestNoListenerAtTheOtherEnd(t *testing.T) {
-	judged(t)
-	for want, code := range map[Executions]int{ExecutionsRequired: notStarted, ExecutionsWanted: 0} {
+// Without a keeper for the listener, the program starts if checks are only wanted.
+func TestEnter_WithoutListenerOwner(t *testing.T) {
+	skipWithoutChecks(t)
+	for want, code := range map[Executions]int{ExecutionsRequired: exitNotStarted, ExecutionsWanted: 0} {
 		s := Spec{Path: "/bin/true", Executions: want}
 		args, env, err := s.Command([]string{"true"}, os.Environ())
 		if err != nil {
@@ -277,22 +278,22 @@ func TestNoListenerAtTheOtherEnd(t *testing.T) {
 	}
 }
 
-// A second listener is refused with the reason.
-func TestOneListener(t *testing.T) {
-	judged(t)
+// A second listener is rejected with the reason.
+func TestEnter_SecondListener(t *testing.T) {
+	skipWithoutChecks(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := startShim(t, Spec{Path: exe, Executions: ExecutionsRequired}, exe, "probe")
-	h.admitted()
+	h.permit()
 	h.answer(0)
-	if code, out := h.ended(); code != 1 || !strings.Contains(out, "another listener exists") {
+	if code, out := h.wait(); code != 1 || !strings.Contains(out, "another listener exists") {
 		t.Errorf("%d, %q", code, out)
 	}
 }
 
-// Refused calls are refused, with their arguments looked at, and all others are not.
+// Rejected calls fail, depending on their arguments, and other calls succeed.
 func TestCalls(t *testing.T) {
 	python := tier.Path(t, "python3")
 	h := startShim(t, Spec{Path: python, Calls: []Call{
@@ -307,11 +308,11 @@ except OSError as e: print(errno.errorcode[e.errno])
 try: socket.sethostname("x")
 except OSError as e: print(errno.errorcode[e.errno])
 `)
-	h.admitted()
+	h.permit()
 	if h.report.Executions || len(h.report.Levels) != 1 {
 		t.Errorf("%+v", h.report)
 	}
-	if code, out := h.ended(); code != 0 || out != "EPERM\nENOSYS\n" {
+	if code, out := h.wait(); code != 0 || out != "EPERM\nENOSYS\n" {
 		t.Errorf("%d, %q", code, out)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Enter ends a process that was started to put something on itself: that is on Linux only.
+// Enter exits in a process that was started to confine itself: that is supported on Linux only.
 func Enter() {
 	if _, _, ok, _ := ownSpec(os.Args, os.Environ()); ok {
 		fmt.Fprintln(os.Stderr, "longterm: processes are confined on Linux only")

@@ -26,20 +26,21 @@ func LandlockABI() int {
 	return int(v)
 }
 
+// Sets of rights.
 const (
 	accessRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	accessWrite = accessRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
 		unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	accessDevice = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	// accessFile is what there is to do with what is no directory.
+	// accessFile is the set of rights for files.
 	accessFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	// accessAll is handled: rights without a rule are denied. No rule allows creating block and character devices.
+	// accessAll is the set of handled rights: those without a rule are denied. No rule allows creating devices.
 	accessAll = accessWrite | accessDevice | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// minLandlock has truncation (Linux 6.2): without that, what may be read could be emptied.
+// minLandlock supports truncation (Linux 6.2): without it, readable files could be emptied.
 const minLandlock = 3
 
 // rightsOf returns the rights that a version supports.
@@ -50,10 +51,10 @@ func rightsOf(abi int) uint64 {
 	return accessAll
 }
 
-// devices stay usable even if hidden.
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts/ptmx"}
+// allowedDevices are usable even if hidden.
+var allowedDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts/ptmx"}
 
-// restrictPaths puts Landlock on this thread, which executes.
+// restrictPaths applies Landlock to this thread, which executes the program.
 func (p *process) restrictPaths() error {
 	if p.spec.Sandbox == nil || p.spec.Sandbox.Landlock == nil {
 		return nil
@@ -98,14 +99,15 @@ func (p *process) restrictPaths() error {
 
 // ruleset is a Landlock ruleset under construction.
 type ruleset struct {
-	fd      int
-	handled uint64
-	names   int // directory entries looked at
+	fd          int
+	handled     uint64
+	entriesSeen int // directory entries read so far
 }
 
-// maxNames bounds how many names are listed to exclude some.
+// maxNames bounds the directory entries that are read to exclude some.
 const maxNames = 100_000
 
+// newRuleset creates a ruleset.
 func newRuleset(attr *unix.LandlockRulesetAttr) (*ruleset, error) {
 	fd, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr), 0)
 	if errno != 0 {
@@ -114,46 +116,48 @@ func newRuleset(attr *unix.LandlockRulesetAttr) (*ruleset, error) {
 	return &ruleset{fd: int(fd), handled: attr.Handled_access_fs}, nil
 }
 
+// close closes the ruleset.
 func (r *ruleset) close() { _ = unix.Close(r.fd) }
 
+// addPaths adds the rules for all paths.
 func (r *ruleset) addPaths(l *Landlock) error {
-	noWrite := append(slices.Clone(l.Except), l.Keep...)
-	noRead := append(slices.Clone(l.Except), "/dev")
+	noWrite := append(slices.Clone(l.Excluded), l.ReadOnly...)
+	noRead := append(slices.Clone(l.Excluded), "/dev")
 	for _, path := range l.Read {
-		if err := r.carve(path, accessRead, noRead); err != nil {
+		if err := r.addExcept(path, accessRead, noRead); err != nil {
 			return err
 		}
 	}
 	for _, path := range l.Write {
-		if err := errors.Join(r.carve(path, accessWrite, noWrite), r.carve(path, accessRead, noRead)); err != nil {
+		if err := errors.Join(r.addExcept(path, accessWrite, noWrite), r.addExcept(path, accessRead, noRead)); err != nil {
 			return err
 		}
 	}
 	for _, list := range []struct {
 		paths  []string
 		access uint64
-	}{{l.Needed, accessRead}, {l.Kept, accessWrite}} {
+	}{{l.ReadInExcluded, accessRead}, {l.WriteInExcluded, accessWrite}} {
 		for _, path := range list.paths {
-			if err := r.add(path, list.access); err != nil {
+			if err := r.addPath(path, list.access); err != nil {
 				return err
 			}
 		}
 	}
-	own := devices
+	own := allowedDevices
 	if tty := sys.TerminalOf(0); tty != "" {
 		own = append(slices.Clone(own), tty)
 	}
 	for _, path := range own {
-		if err := r.add(path, accessDevice); err != nil && !errors.Is(err, unix.ENOENT) {
+		if err := r.addPath(path, accessDevice); err != nil && !errors.Is(err, unix.ENOENT) {
 			return err
 		}
 	}
 	return nil
 }
 
-// carve grants rights to a tree without some paths in it. Landlock grants rights to trees and cannot revoke them, so
+// addExcept grants rights to a tree without some paths in it. Landlock grants rights to trees and cannot revoke them, so
 // every other name next to an excluded path gets them separately; names created there later get none.
-func (r *ruleset) carve(path string, access uint64, except []string) error {
+func (r *ruleset) addExcept(path string, access uint64, except []string) error {
 	inner := false
 	for _, e := range except {
 		if e == path || strings.HasPrefix(path, strings.TrimSuffix(e, "/")+"/") {
@@ -162,24 +166,24 @@ func (r *ruleset) carve(path string, access uint64, except []string) error {
 		inner = inner || path == "/" || strings.HasPrefix(e, path+"/")
 	}
 	if !inner {
-		return r.add(path, access)
+		return r.addPath(path, access)
 	}
-	// Which names there are may be seen; that holds for all below, too.
-	if err := r.add(path, unix.LANDLOCK_ACCESS_FS_READ_DIR); err != nil {
+	// The names may be listed, also in all directories below.
+	if err := r.addPath(path, unix.LANDLOCK_ACCESS_FS_READ_DIR); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return err
 	}
-	if r.names += len(entries); r.names > maxNames {
+	if r.entriesSeen += len(entries); r.entriesSeen > maxNames {
 		return fmt.Errorf("%s and others have more than %d names, too many to exclude some; list the needed paths in read and write", path, maxNames)
 	}
 	for _, e := range entries {
 		if e.Type()&os.ModeSymlink != 0 {
 			continue
 		}
-		err := r.carve(filepath.Join(path, e.Name()), access, except)
+		err := r.addExcept(filepath.Join(path, e.Name()), access, except)
 		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) { // removed, or not accessible
 			return err
 		}
@@ -187,8 +191,8 @@ func (r *ruleset) carve(path string, access uint64, except []string) error {
 	return nil
 }
 
-// add gives rights to a path and all below it.
-func (r *ruleset) add(path string, access uint64) error {
+// addPath grants rights to a path and all below it.
+func (r *ruleset) addPath(path string, access uint64) error {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -219,9 +223,9 @@ var keptCapabilities = []int{
 	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE,
 }
 
-// dropCapabilities takes from root what would undo the rest.
+// dropCapabilities removes root's capabilities that could undo a sandbox.
 func (p *process) dropCapabilities() error {
-	if p.spec.Sandbox == nil || !p.spec.Sandbox.Powerless {
+	if p.spec.Sandbox == nil || !p.spec.Sandbox.DropCapabilities {
 		return nil
 	}
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -12,55 +12,55 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// root is the tree of files that is made for a program.
+// rootTree is the file tree of a program.
 //
-// Everything that is taken over from the host is cloned before anything is mounted, by paths in which no link is
-// followed: what has become a link since the rules were made is an error. Then it is put together at a place that the
-// program does not see, which becomes its root.
-type root struct {
-	fd     int   // of its topmost directory
-	hidden []int // mounts that become read-only in the end
+// All mounts of the host are cloned before anything is mounted, by paths in which no link is followed: a path that has become
+// a link since the rules were made is an error. The tree is then assembled at a path that the program does not see, and
+// becomes its root.
+type rootTree struct {
+	fd             int   // descriptor of the top directory
+	readOnlyMounts []int // made read-only at the end
 }
 
-// plain are attributes of all that the program sees.
-const plain = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+// safeAttrs are attributes of all mounts that the program sees.
+const safeAttrs = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 
-// part is a mount that is not in place yet.
-type part struct {
-	fd   int
-	path string
-	dir  bool
-	keep bool // it becomes read-only in the end
-	skip bool // ignored if its place does not exist
+// pendingMount is a mount that is not in place yet.
+type pendingMount struct {
+	fd         int
+	path       string
+	isDir      bool
+	isReadOnly bool // made read-only at the end
+	isOptional bool // skipped if its path does not exist
 }
 
-// makeRoot makes the tree and enters it.
+// makeRoot assembles the tree and enters it.
 func makeRoot(ns *Namespaces) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keep mounts to ourselves: %w", err)
 	}
-	top, parts, err := gather(ns)
+	top, parts, err := cloneHost(ns)
 	if err != nil {
 		return err
 	}
-	// Any directory does: what it had is behind the new tree, and goes with the old one.
+	// Any directory will do: its content is behind the new tree, and is removed with the old one.
 	const base = "/tmp"
 	if err := unix.MoveMount(top, "", unix.AT_FDCWD, base, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return fmt.Errorf("create a tree: %w", err)
 	}
-	r := root{fd: top}
-	if !ns.Whole { // places for mounts are made in it
-		r.hidden = append(r.hidden, top)
+	r := rootTree{fd: top}
+	if !ns.HostRoot { // mount points are created in it
+		r.readOnlyMounts = append(r.readOnlyMounts, top)
 	}
 	for _, p := range parts {
-		if err := r.put(p); err != nil {
+		if err := r.mountPart(p); err != nil {
 			return fmt.Errorf("%s: %w", p.path, err)
 		}
 	}
 	if err := r.maskProc(); err != nil {
 		return err
 	}
-	for _, m := range r.hidden {
+	for _, m := range r.readOnlyMounts {
 		if err := unix.MountSetattr(m, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 			return err
 		}
@@ -83,27 +83,27 @@ func makeRoot(ns *Namespaces) error {
 	return nil
 }
 
-// gather clones all that is needed of the host's tree.
-func gather(ns *Namespaces) (top int, parts []part, err error) {
+// cloneHost clones all needed mounts of the host.
+func cloneHost(ns *Namespaces) (top int, parts []pendingMount, err error) {
 	add := func(fd int, path string, dir, keep bool, err error) error {
 		if err == nil {
-			parts = append(parts, part{fd: fd, path: path, dir: dir, keep: keep})
+			parts = append(parts, pendingMount{fd: fd, path: path, isDir: dir, isReadOnly: keep})
 		}
 		return err
 	}
-	if ns.Whole {
-		top, _, err = cloneOf("/", plain|unix.MOUNT_ATTR_RDONLY)
+	if ns.HostRoot {
+		top, _, err = cloneOf("/", safeAttrs|unix.MOUNT_ATTR_RDONLY)
 	} else {
-		top, err = newFS("tmpfs", plain, "mode", "0755")
+		top, err = newFS("tmpfs", safeAttrs, "mode", "0755")
 	}
 	if err != nil {
 		return top, nil, err
 	}
-	proc, err := newFS("proc", plain|unix.MOUNT_ATTR_NOEXEC)
+	proc, err := newFS("proc", safeAttrs|unix.MOUNT_ATTR_NOEXEC)
 	if err := add(proc, "/proc", true, false, err); err != nil {
 		return top, nil, fmt.Errorf("no private /proc from the kernel, as in containers that mask theirs: %w", err)
 	}
-	dev, err := ownDevices()
+	dev, err := deviceMounts()
 	if err != nil {
 		return top, nil, err
 	}
@@ -112,15 +112,15 @@ func gather(ns *Namespaces) (top int, parts []part, err error) {
 		fd, dir, keep := -1, true, false
 		switch m.Kind {
 		case MountRead:
-			fd, dir, err = cloneOf(m.Path, plain|unix.MOUNT_ATTR_RDONLY)
+			fd, dir, err = cloneOf(m.Path, safeAttrs|unix.MOUNT_ATTR_RDONLY)
 		case MountWrite:
-			fd, dir, err = cloneOf(m.Path, plain)
+			fd, dir, err = cloneOf(m.Path, safeAttrs)
 		case MountDraft:
 			fd, err = overlay(m.Path, m.Upper, m.Work)
 		case MountTmp:
-			fd, err = newFS("tmpfs", plain, "mode", "1777")
+			fd, err = newFS("tmpfs", safeAttrs, "mode", "1777")
 		case MountHide:
-			if fd, dir, keep, err = nothing(m.Path); errors.Is(err, unix.ENOENT) {
+			if fd, dir, keep, err = emptyCover(m.Path); errors.Is(err, unix.ENOENT) {
 				continue
 			}
 		default:
@@ -129,10 +129,10 @@ func gather(ns *Namespaces) (top int, parts []part, err error) {
 		if err := add(fd, m.Path, dir, keep, err); err != nil {
 			return top, nil, fmt.Errorf("%s: %w", m.Path, err)
 		}
-		parts[len(parts)-1].skip = m.Optional
+		parts[len(parts)-1].isOptional = m.Optional
 	}
-	if !ns.Whole {
-		parts = append(parts, links()...)
+	if !ns.HostRoot {
+		parts = append(parts, rootLinks()...)
 	}
 	return top, parts, nil
 }
@@ -147,6 +147,7 @@ func cloneOf(path string, attrs uint64) (fd int, dir bool, err error) {
 	return cloneAt(at, attrs)
 }
 
+// cloneAt returns a detached clone of the tree at a descriptor.
 func cloneAt(at int, attrs uint64) (fd int, dir bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(at, &st); err != nil {
@@ -177,27 +178,27 @@ func newFS(kind string, attrs int, options ...string) (int, error) {
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attrs)
 }
 
-// nothing returns a cover for a hidden path: an empty directory, or a file that cannot be opened.
-func nothing(path string) (fd int, dir, keep bool, err error) {
+// emptyCover returns a cover for a hidden path: an empty directory, or a file that cannot be opened.
+func emptyCover(path string) (fd int, dir, keep bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
 		return -1, false, false, err
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		fd, err = newFS("tmpfs", plain, "mode", "0755", "size", "1m")
+		fd, err = newFS("tmpfs", safeAttrs, "mode", "0755", "size", "1m")
 		return fd, true, true, err
 	}
-	fd, dir, err = cloneOf(os.DevNull, plain|unix.MOUNT_ATTR_RDONLY)
+	fd, dir, err = cloneOf(os.DevNull, safeAttrs|unix.MOUNT_ATTR_RDONLY)
 	return fd, dir, false, err
 }
 
-// ownDevices returns the entries of a private /dev.
-func ownDevices() (parts []part, err error) {
+// deviceMounts returns the mounts of a private /dev.
+func deviceMounts() (parts []pendingMount, err error) {
 	dev, err := newFS("tmpfs", unix.MOUNT_ATTR_NOSUID, "mode", "0755", "size", "1m")
 	if err != nil {
 		return nil, err
 	}
-	parts = append(parts, part{fd: dev, path: "/dev", dir: true, keep: true})
+	parts = append(parts, pendingMount{fd: dev, path: "/dev", isDir: true, isReadOnly: true})
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		path := filepath.Join("/dev", name)
 		fd, dir, err := cloneOf(path, unix.MOUNT_ATTR_NOSUID)
@@ -207,47 +208,47 @@ func ownDevices() (parts []part, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		parts = append(parts, part{fd: fd, path: path, dir: dir})
+		parts = append(parts, pendingMount{fd: fd, path: path, isDir: dir})
 	}
 	pts, err := newFS("devpts", unix.MOUNT_ATTR_NOSUID, "mode", "0620", "ptmxmode", "0666")
 	if err != nil {
 		return nil, fmt.Errorf("private terminals: %w", err)
 	}
-	shm, err := newFS("tmpfs", plain, "mode", "1777")
+	shm, err := newFS("tmpfs", safeAttrs, "mode", "1777")
 	if err != nil {
 		return nil, err
 	}
-	parts = append(parts, part{fd: pts, path: "/dev/pts", dir: true}, part{fd: shm, path: "/dev/shm", dir: true})
-	if tty := sys.TerminalOf(0); tty != "" { // a name for its own terminal, for programs that look it up
+	parts = append(parts, pendingMount{fd: pts, path: "/dev/pts", isDir: true}, pendingMount{fd: shm, path: "/dev/shm", isDir: true})
+	if tty := sys.TerminalOf(0); tty != "" { // a name for its terminal, for programs that look it up
 		fd, dir, err := cloneOf(tty, unix.MOUNT_ATTR_NOSUID)
 		if err != nil {
 			return nil, fmt.Errorf("its terminal, %s: %w", tty, err)
 		}
-		parts = append(parts, part{fd: fd, path: "/dev/console", dir: dir})
+		parts = append(parts, pendingMount{fd: fd, path: "/dev/console", isDir: dir})
 	}
 	for name, to := range map[string]string{
 		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
 	} {
-		parts = append(parts, part{fd: -1, path: "/dev/" + name + "\x00" + to})
+		parts = append(parts, pendingMount{fd: -1, path: "/dev/" + name + "\x00" + to})
 	}
 	return parts, nil
 }
 
-// links returns the symbolic links in the host's root directory, such as /bin to /usr/bin.
-func links() (parts []part) {
+// rootLinks returns the symbolic links in the host's root directory, such as /bin to /usr/bin.
+func rootLinks() (parts []pendingMount) {
 	entries, _ := os.ReadDir("/")
 	for _, e := range entries {
 		if to, err := os.Readlink("/" + e.Name()); err == nil {
-			parts = append(parts, part{fd: -1, path: "/" + e.Name() + "\x00" + to})
+			parts = append(parts, pendingMount{fd: -1, path: "/" + e.Name() + "\x00" + to})
 		}
 	}
 	return parts
 }
 
-// put moves a part to its place, and creates the place if needed.
-func (r *root) put(p part) error {
+// mountPart mounts a part at its path, which it creates if needed.
+func (r *rootTree) mountPart(p pendingMount) error {
 	if link, to, ok := strings.Cut(p.path, "\x00"); ok {
-		dir, err := r.makeAll(filepath.Dir(link))
+		dir, err := r.createDirs(filepath.Dir(link))
 		if err != nil {
 			return err
 		}
@@ -258,24 +259,24 @@ func (r *root) put(p part) error {
 		return nil
 	}
 	at, err := r.open(p.path)
-	if p.skip && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)) {
+	if p.isOptional && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)) {
 		return unix.Close(p.fd)
 	}
 	if errors.Is(err, unix.ENOENT) {
-		at, err = r.make(p.path, p.dir)
+		at, err = r.createTarget(p.path, p.isDir)
 	}
 	if err != nil {
 		return err
 	}
 	defer unix.Close(at)
-	if p.keep {
-		r.hidden = append(r.hidden, p.fd)
+	if p.isReadOnly {
+		r.readOnlyMounts = append(r.readOnlyMounts, p.fd)
 	}
 	return unix.MoveMount(p.fd, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
-// open opens a path of the new tree; no link leads anywhere.
-func (r *root) open(path string) (int, error) {
+// open opens a path of the new tree without following links.
+func (r *rootTree) open(path string) (int, error) {
 	rel := strings.TrimPrefix(path, "/")
 	if rel == "" {
 		rel = "."
@@ -285,8 +286,8 @@ func (r *root) open(path string) (int, error) {
 	})
 }
 
-// makeAll makes a directory of the new tree and those above it.
-func (r *root) makeAll(path string) (int, error) {
+// createDirs creates a directory of the new tree and those above it.
+func (r *rootTree) createDirs(path string) (int, error) {
 	at, err := r.open("/")
 	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
 		if err != nil || name == "" {
@@ -303,12 +304,12 @@ func (r *root) makeAll(path string) (int, error) {
 	return at, err
 }
 
-// make makes a place for a mount.
-func (r *root) make(path string, dir bool) (int, error) {
+// createTarget creates a mount point.
+func (r *rootTree) createTarget(path string, dir bool) (int, error) {
 	if dir {
-		return r.makeAll(path)
+		return r.createDirs(path)
 	}
-	above, err := r.makeAll(filepath.Dir(path))
+	above, err := r.createDirs(filepath.Dir(path))
 	if err != nil {
 		return -1, err
 	}
@@ -321,17 +322,17 @@ func (r *root) make(path string, dir bool) (int, error) {
 	return r.open(path)
 }
 
-// kernelFiles are places in /proc by which root controls the kernel.
+// kernelFiles are paths in /proc by which root controls the kernel.
 var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/driver", "/proc/mtrr"}
 
-// maskProc makes them read-only.
-func (r *root) maskProc() error {
+// maskProc makes kernelFiles read-only.
+func (r *rootTree) maskProc() error {
 	for _, path := range kernelFiles {
 		at, err := r.open(path)
 		if err != nil {
-			continue // this kernel has it not
+			continue // this kernel lacks it
 		}
-		fd, _, err := cloneAt(at, plain|unix.MOUNT_ATTR_RDONLY)
+		fd, _, err := cloneAt(at, safeAttrs|unix.MOUNT_ATTR_RDONLY)
 		if err == nil {
 			err = unix.MoveMount(fd, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 		}

@@ -22,54 +22,54 @@ import (
 
 // Three processes create the namespaces:
 //
-//	outside  the one that the keeper started. It gives up the terminal, forwards signals, serves the allowed
-//	         network, and exits like the program. When it is killed, so are the others.
-//	first    pid 1 of the namespaces. It mounts, starts the program and reaps; its end ends everything inside.
-//	inside   leads a new session on the terminal, and becomes the program.
+// stageOutside  the one that the keeper started. It detaches from the terminal, forwards signals, serves the allowed
+//               network, and exits like the program. When it is killed, so are the others.
+// stageFirst    pid 1 of the namespaces. It mounts, starts the program and reaps; its exit ends everything inside.
+// stageInside   leads a new session on the terminal, and executes the program.
 
-// Descriptors of the processes but the outer one, beside 0 to 3.
+// Descriptors of the inner processes, beside 0 to 3.
 const (
-	tieFD = 4 // of first: a socket to the outer process
-	exeFD = 4 // of inside: our own executable
+	outerFD = 4 // of stageFirst: a socket to the outer process
+	exeFD   = 4 // of stageInside: our own executable
 )
 
-// Messages of first to the outer process.
+// Messages of stageFirst to the outer process.
 const (
-	tieListener = 'N' // with a descriptor: connections to be served
-	tieEnded    = 'X' // with the program's wait status, 4 bytes
+	msgListener = 'N' // with a descriptor: a listener to serve
+	msgEnded    = 'X' // with the program's wait status, 4 bytes
 )
 
-// ignoreSignals leaves them to the program, which is in the same group.
+// ignoreSignals ignores the signals that the program, in the same group, also receives.
 func ignoreSignals() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGPIPE)
 }
 
-// capabilities of first, which makes mounts, switches loopback on and listens there. An overlay's
-// directory below work has mode 000, so mounting one requires CAP_DAC_OVERRIDE.
+// firstCapabilities are needed by stageFirst, which mounts, enables loopback and listens there. An overlay's directory below work
+// has mode 000, so mounting one requires CAP_DAC_OVERRIDE.
 var firstCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
 
-// enterNamespaces returns in the process that becomes the program, and with an error in any.
+// enterNamespaces returns nil only in the process that executes the program.
 func (p *process) enterNamespaces() error {
 	sb := p.spec.Sandbox
 	if sb == nil || sb.Namespaces == nil {
 		return nil
 	}
 	switch sb.Stage {
-	case outside:
-		return p.standIn()
-	case first:
-		return p.beFirst()
+	case stageOutside:
+		return p.runOutside()
+	case stageFirst:
+		return p.runFirst()
 	}
 	unix.CloseOnExec(exeFD)
 	p.report.Levels = append(p.report.Levels, "userns")
 	return nil
 }
 
-// next returns the arguments and environment of the next process.
-func (p *process) next(s stage) (argv, env []string, err error) {
+// nextCommand returns the arguments and environment of the next process.
+func (p *process) nextCommand(s stage) (argv, env []string, err error) {
 	spec, sb := p.spec, *p.spec.Sandbox
 	sb.Stage = s
-	if spec.Sandbox = &sb; s == inside { // completed parts are not passed on
+	if spec.Sandbox = &sb; s == stageInside { // completed parts are not passed on
 		ns := *sb.Namespaces
 		ns.Mounts, ns.Locks, ns.Serve, ns.Local = nil, nil, nil, nil
 		sb.Namespaces = &ns
@@ -77,9 +77,9 @@ func (p *process) next(s stage) (argv, env []string, err error) {
 	return spec.Command(p.argv, p.env)
 }
 
-// standIn starts the namespaces and ends as the program in them does.
-func (p *process) standIn() error {
-	argv, env, err := p.next(first)
+// runOutside starts the namespaces and exits like the program in them.
+func (p *process) runOutside() error {
+	argv, env, err := p.nextCommand(stageFirst)
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func (p *process) standIn() error {
 	}
 	if sys.TerminalOf(0) != "" {
 		signal.Ignore(syscall.SIGHUP)
-		// Not the leader: the terminal belongs to its caller, who keeps it.
-		if err := sys.GiveUpTerminal(0); err != nil && !errors.Is(err, unix.ENOTTY) {
+		// The process is not the leader if the terminal belongs to its caller, which keeps it.
+		if err := sys.DetachTerminal(0); err != nil && !errors.Is(err, unix.ENOTTY) {
 			return err
 		}
 		signal.Reset(syscall.SIGHUP)
@@ -131,21 +131,21 @@ func (p *process) standIn() error {
 			}
 		}
 	}()
-	status := p.follow(tie[0])
+	status := p.awaitStatus(tie[0])
 	var ws syscall.WaitStatus
 	for {
 		if _, err := syscall.Wait4(pid, &ws, 0, nil); !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}
-	if status == nil { // it ended without a report
+	if status == nil { // it exited without a report
 		status = &ws
 	}
-	endAs(*status)
+	exitLike(*status)
 	return nil
 }
 
-// shimOrNull returns the keeper's socket, or /dev/null in its place if missing; null is /dev/null.
+// shimOrNull returns the keeper's socket, or /dev/null if it is missing; null is /dev/null.
 func (p *process) shimOrNull() (shim, null int, err error) {
 	if null, err = unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil || isSocket(wire.ShimFD) {
 		return wire.ShimFD, null, err
@@ -166,8 +166,8 @@ func explainNamespaces(err error) error {
 	return err
 }
 
-// follow reads the reports of first until it ends, and returns how the program ended.
-func (p *process) follow(tie int) (status *syscall.WaitStatus) {
+// awaitStatus reads the messages of stageFirst until it exits, and returns the program's status.
+func (p *process) awaitStatus(tie int) (status *syscall.WaitStatus) {
 	buf, oob := make([]byte, 8), make([]byte, 64)
 	for {
 		n, oobn, _, _, err := unix.Recvmsg(tie, buf, oob, unix.MSG_CMSG_CLOEXEC)
@@ -175,17 +175,17 @@ func (p *process) follow(tie int) (status *syscall.WaitStatus) {
 		case errors.Is(err, unix.EINTR):
 		case err != nil || n == 0:
 			return status
-		case buf[0] == tieEnded && n == 5:
+		case buf[0] == msgEnded && n == 5:
 			s := syscall.WaitStatus(binary.LittleEndian.Uint32(buf[1:]))
 			status = &s
-		case buf[0] == tieListener:
-			p.serve(oob[:oobn])
+		case buf[0] == msgListener:
+			p.serveListener(oob[:oobn])
 		}
 	}
 }
 
-// serve serves connections that are made inside.
-func (p *process) serve(oob []byte) {
+// serveListener serves connections that are made inside.
+func (p *process) serveListener(oob []byte) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
 		return
@@ -201,13 +201,13 @@ func (p *process) serve(oob []byte) {
 	}
 }
 
-// endAs ends this process as another ended.
-func endAs(ws syscall.WaitStatus) {
+// exitLike exits with the status of another process, or by its signal.
+func exitLike(ws syscall.WaitStatus) {
 	if !ws.Signaled() {
 		os.Exit(ws.ExitStatus())
 	}
 	s := ws.Signal()
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // the core is the program's
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // only the program dumps core
 	signal.Reset()
 	var dflt [4]uint64 // struct sigaction: SIG_DFL, no flags, no mask
 	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&dflt)), 0, 8, 0, 0)
@@ -217,9 +217,9 @@ func endAs(ws syscall.WaitStatus) {
 	select {}
 }
 
-// beFirst mounts, starts the program and reaps until it has ended. It returns with an error only before the start.
-func (p *process) beFirst() error {
-	unix.CloseOnExec(tieFD)
+// runFirst mounts, starts the program and reaps until it has exited. It returns only an error before the start.
+func (p *process) runFirst() error {
+	unix.CloseOnExec(outerFD)
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals) // the kernel delivers to pid 1 only the signals it requested
 	exe, err := unix.Open(sys.Executable, unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -230,7 +230,7 @@ func (p *process) beFirst() error {
 	if err := lockAll(ns.Locks); err != nil {
 		return err
 	}
-	if dir := p.spec.Sandbox.TryDraft; dir != "" {
+	if dir := p.spec.Sandbox.ProbeDraftDir; dir != "" {
 		if err := tryOverlay(dir); err != nil {
 			return err
 		}
@@ -239,16 +239,16 @@ func (p *process) beFirst() error {
 		return err
 	}
 	if ns.Network {
-		if err := p.ownNetwork(); err != nil {
+		if err := p.setUpNetwork(); err != nil {
 			return err
 		}
 	}
-	argv, env, err := p.next(inside)
+	argv, env, err := p.nextCommand(stageInside)
 	if err != nil {
 		return err
 	}
 	if ns.Port > 0 {
-		env = withProxy(env, ns.Port)
+		env = withProxyEnv(env, ns.Port)
 	}
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	shim, null, err := p.shimOrNull()
@@ -267,7 +267,7 @@ func (p *process) beFirst() error {
 	for fd := range 3 {
 		_ = unix.Dup3(null, fd, 0)
 	}
-	var passing sync.Mutex // guards signals: none to a reaped process
+	var signalMu sync.Mutex // guards signals: a reaped pid gets none
 	ended := false
 	go func() {
 		for s := range signals {
@@ -275,29 +275,29 @@ func (p *process) beFirst() error {
 			case syscall.SIGCHLD, syscall.SIGURG, syscall.SIGPIPE:
 				continue
 			}
-			passing.Lock()
+			signalMu.Lock()
 			if !ended {
 				_ = syscall.Kill(-pid, s.(syscall.Signal))
 			}
-			passing.Unlock()
+			signalMu.Unlock()
 		}
 	}()
 	for {
 		var ws syscall.WaitStatus
-		got, err := waitAny(&ws, &passing, &ended, pid)
+		got, err := waitAny(&ws, &signalMu, &ended, pid)
 		if errors.Is(err, syscall.ECHILD) {
-			os.Exit(notStarted)
+			os.Exit(exitNotStarted)
 		}
 		if got == pid {
-			msg := binary.LittleEndian.AppendUint32([]byte{tieEnded}, uint32(ws))
-			_ = unix.Sendmsg(tieFD, msg, nil, nil, unix.MSG_NOSIGNAL)
-			os.Exit(0) // the kernel ends the rest
+			msg := binary.LittleEndian.AppendUint32([]byte{msgEnded}, uint32(ws))
+			_ = unix.Sendmsg(outerFD, msg, nil, nil, unix.MSG_NOSIGNAL)
+			os.Exit(0) // the kernel ends the other processes
 		}
 	}
 }
 
-// waitAny reaps a process. After the program's own, no more signals are forwarded to it.
-func waitAny(ws *syscall.WaitStatus, passing *sync.Mutex, ended *bool, pid int) (int, error) {
+// waitAny reaps a process. After the program itself, no more signals are forwarded.
+func waitAny(ws *syscall.WaitStatus, signalMu *sync.Mutex, ended *bool, pid int) (int, error) {
 	var info unix.Siginfo
 	for {
 		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
@@ -309,16 +309,16 @@ func waitAny(ws *syscall.WaitStatus, passing *sync.Mutex, ended *bool, pid int) 
 		}
 		break
 	}
-	passing.Lock()
-	defer passing.Unlock()
+	signalMu.Lock()
+	defer signalMu.Unlock()
 	got, err := syscall.Wait4(-1, ws, syscall.WNOHANG, nil)
 	*ended = *ended || got == pid
 	return got, err
 }
 
-// ownNetwork switches loopback on, and hands what listens there to the outer process.
-func (p *process) ownNetwork() error {
-	if err := sys.LoopbackUp(); err != nil {
+// setUpNetwork enables loopback and passes listeners on it to the outer process.
+func (p *process) setUpNetwork() error {
+	if err := sys.EnableLoopback(); err != nil {
 		return err
 	}
 	ns := p.spec.Sandbox.Namespaces
@@ -326,15 +326,15 @@ func (p *process) ownNetwork() error {
 		return nil
 	}
 	for _, at := range append([]netip.AddrPort{netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(ns.Port))}, ns.Local...) {
-		if err := handListener(at); err != nil {
+		if err := sendListener(at); err != nil {
 			return fmt.Errorf("listen at %s inside: %w", at, err)
 		}
 	}
 	return nil
 }
 
-// handListener hands what listens at an address to the outer process.
-func handListener(at netip.AddrPort) error {
+// sendListener listens at an address and passes the listener to the outer process.
+func sendListener(at netip.AddrPort) error {
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
 	if err != nil {
 		return err
@@ -344,11 +344,11 @@ func handListener(at netip.AddrPort) error {
 		return err
 	}
 	defer func() { _ = errors.Join(f.Close(), l.Close()) }()
-	return unix.Sendmsg(tieFD, []byte{tieListener}, unix.UnixRights(int(f.Fd())), nil, unix.MSG_NOSIGNAL)
+	return unix.Sendmsg(outerFD, []byte{msgListener}, unix.UnixRights(int(f.Fd())), nil, unix.MSG_NOSIGNAL)
 }
 
-// withProxy returns an environment that names the proxy.
-func withProxy(env []string, port int) []string {
+// withProxyEnv returns an environment with the proxy's variables.
+func withProxyEnv(env []string, port int) []string {
 	at := "127.0.0.1:" + strconv.Itoa(port)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
 		env = append(env, name+"=http://"+at)

@@ -1,15 +1,15 @@
 package confine
 
-// Observe has what a program does written down, and does not keep it from anything.
+// Observe records what a program does, without restricting it.
 type Observe struct {
-	// File gets a line of JSON for each thing that was done (Observed), and one that is only "end".
+	// File gets a line of JSON per access (Observed), and a final line "end".
 	File  string `json:"file"`
 	Stage stage  `json:"stage,omitempty"`
 }
 
-// Observed is something that an observed program did, or tried to.
+// Observed is an access that an observed program made, or tried to make.
 type Observed struct {
-	Did  string `json:"did"`            // exec, read, write, make, connect, unix
-	Path string `json:"path,omitempty"` // absolute, as the program gave it
-	Host string `json:"host,omitempty"` // of connect: address and port
+	Operation string `json:"did"`            // exec, read, write, make, connect, unix
+	Path      string `json:"path,omitempty"` // absolute, as the program gave it
+	Host      string `json:"host,omitempty"` // of connect: address and port
 }

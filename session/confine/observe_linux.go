@@ -17,36 +17,36 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// pathCall describes the path in a system call, and the operation on it.
+// pathCall describes the path argument of a system call, and the operation on the path.
 type pathCall struct {
-	dir, path int // arguments; dir -1: none
-	flags     int // argument with flags of open, -1: none
-	did       string
+	dir, path int // argument indices; dir -1: none
+	flags     int // argument index of the flags of open, -1: none
+	operation string
 }
 
-// observed are the system calls that are written down. Those of one machine only are in a file of its.
-var observed = map[uint32]pathCall{
+// observedCalls are the system calls that are recorded. Calls of one machine only are in a separate file.
+var observedCalls = map[uint32]pathCall{
 	unix.SYS_OPENAT: {0, 1, 2, "read"}, unix.SYS_EXECVE: {-1, 0, -1, "exec"}, unix.SYS_EXECVEAT: {0, 1, -1, "exec"},
 	unix.SYS_MKDIRAT: {0, 1, -1, "make"}, unix.SYS_UNLINKAT: {0, 1, -1, "make"}, unix.SYS_SYMLINKAT: {1, 2, -1, "make"},
 	unix.SYS_LINKAT: {2, 3, -1, "make"}, unix.SYS_RENAMEAT2: {2, 3, -1, "make"}, unix.SYS_TRUNCATE: {-1, 0, -1, "write"},
 	unix.SYS_FCHMODAT: {0, 1, -1, "write"}, unix.SYS_CHDIR: {-1, 0, -1, "read"}, unix.SYS_MKNODAT: {0, 1, -1, "make"},
 }
 
-// observe returns in the process that becomes the program, and with an error in any.
+// observe returns nil only in the process that executes the program.
 func (p *process) observe() error {
 	if p.spec.Observe == nil {
 		return nil
 	}
-	if p.spec.Observe.Stage == outside {
-		return p.watch()
+	if p.spec.Observe.Stage == stageOutside {
+		return p.runObserved()
 	}
-	unix.CloseOnExec(tieFD)
+	unix.CloseOnExec(outerFD)
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	rules := []bpf.Rule{{Nr: unix.SYS_CONNECT, Then: bpf.Ask}}
-	for nr := range observed {
-		rules = append(rules, bpf.Rule{Nr: nr, Then: bpf.Ask})
+	rules := []bpf.Rule{{Nr: unix.SYS_CONNECT, Action: bpf.Ask}}
+	for nr := range observedCalls {
+		rules = append(rules, bpf.Rule{Nr: nr, Action: bpf.Ask})
 	}
 	prog, err := bpf.Assemble(rules)
 	if err != nil {
@@ -56,21 +56,21 @@ func (p *process) observe() error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Sendmsg(tieFD, []byte{tieListener}, unix.UnixRights(listener), nil, unix.MSG_NOSIGNAL); err != nil {
+	if err := unix.Sendmsg(outerFD, []byte{msgListener}, unix.UnixRights(listener), nil, unix.MSG_NOSIGNAL); err != nil {
 		return err
 	}
 	return unix.Close(listener)
 }
 
-// watch starts the program below this process, which writes down what it does and ends as it ends. Both are in one
-// group on the terminal: signals reach the program by themselves.
-func (p *process) watch() error {
+// runObserved starts the program as a child, records its accesses and exits like it. Both are in one group on the terminal, so
+// that signals reach the program.
+func (p *process) runObserved() error {
 	out, err := os.OpenFile(p.spec.Observe.File, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	next := p.spec
-	next.Observe = &Observe{Stage: inside}
+	next.Observe = &Observe{Stage: stageInside}
 	argv, env, err := next.Command(p.argv, p.env)
 	if err != nil {
 		return err
@@ -103,14 +103,15 @@ func (p *process) watch() error {
 			}
 		}
 	}()
-	w := watcher{out: bufio.NewWriter(out), seen: map[Observed]bool{}}
-	ws := w.follow(listener, ended)
+	w := recorder{out: bufio.NewWriter(out), seen: map[Observed]bool{}}
+	ws := w.recordCalls(listener, ended)
 	_, _ = w.out.WriteString("end\n")
-	_ = errors.Join(w.out.Flush(), out.Close()) // a reader that waits for the end marker notices
-	endAs(ws)
+	_ = errors.Join(w.out.Flush(), out.Close()) // a reader that waits for the end marker notices an error
+	exitLike(ws)
 	return nil
 }
 
+// receiveListener receives the program's listener, or returns -1.
 func receiveListener(tie int) int {
 	buf, oob := make([]byte, 8), make([]byte, 64)
 	for {
@@ -127,17 +128,17 @@ func receiveListener(tie int) int {
 	}
 }
 
-// watcher writes down each thing once.
-type watcher struct {
+// recorder records each access once.
+type recorder struct {
 	out  *bufio.Writer
 	seen map[Observed]bool
 }
 
-// maxObserved bounds how many different things are written down.
+// maxObserved bounds the recorded accesses.
 const maxObserved = 200_000
 
-// follow lets every call happen, until the program has ended.
-func (w *watcher) follow(listener int, ended <-chan syscall.WaitStatus) syscall.WaitStatus {
+// recordCalls records calls and lets them proceed, until the program has exited.
+func (w *recorder) recordCalls(listener int, ended <-chan syscall.WaitStatus) syscall.WaitStatus {
 	if listener < 0 {
 		return <-ended
 	}
@@ -146,9 +147,9 @@ func (w *watcher) follow(listener int, ended <-chan syscall.WaitStatus) syscall.
 		switch {
 		case err == nil:
 			for _, o := range w.accessOf(n) {
-				w.note(o)
+				w.record(o)
 			}
-			_ = sys.AnswerNotification(listener, n.ID, 0) // it was killed meanwhile
+			_ = sys.AnswerNotification(listener, n.ID, 0) // the caller was killed meanwhile
 		case errors.Is(err, sys.ErrNoNotification):
 			select {
 			case ws := <-ended:
@@ -162,7 +163,8 @@ func (w *watcher) follow(listener int, ended <-chan syscall.WaitStatus) syscall.
 	}
 }
 
-func (w *watcher) note(o Observed) {
+// record writes an access unless it was recorded before.
+func (w *recorder) record(o Observed) {
 	if w.seen[o] || len(w.seen) >= maxObserved {
 		return
 	}
@@ -172,12 +174,12 @@ func (w *watcher) note(o Observed) {
 	}
 }
 
-// accessOf returns what a call accesses.
-func (w *watcher) accessOf(n sys.Notification) []Observed {
+// accessOf returns the accesses of a call.
+func (w *recorder) accessOf(n sys.Notification) []Observed {
 	if n.Nr == unix.SYS_CONNECT {
-		return connection(sys.ReadBytes(n.PID, n.Args[1], int(min(n.Args[2], 128))))
+		return destinationOf(sys.ReadBytes(n.PID, n.Args[1], int(min(n.Args[2], 128))))
 	}
-	c, ok := observed[uint32(n.Nr)]
+	c, ok := observedCalls[uint32(n.Nr)]
 	if !ok {
 		return nil
 	}
@@ -195,21 +197,21 @@ func (w *watcher) accessOf(n sys.Notification) []Observed {
 		}
 		path = filepath.Join(dir, path)
 	}
-	o := Observed{Did: c.did, Path: filepath.Clean(path)}
+	o := Observed{Operation: c.operation, Path: filepath.Clean(path)}
 	_, err := os.Lstat(o.Path)
 	if c.flags >= 0 && n.Args[c.flags]&(unix.O_WRONLY|unix.O_RDWR|unix.O_TRUNC|unix.O_CREAT) != 0 {
-		if o.Did = "write"; err != nil {
-			o.Did = "make"
+		if o.Operation = "write"; err != nil {
+			o.Operation = "make"
 		}
 	}
-	if err != nil && o.Did != "make" { // it looked for something that is not there
+	if err != nil && o.Operation != "make" { // a lookup of a missing file
 		return nil
 	}
 	return []Observed{o}
 }
 
-// connection returns the destination of a socket address.
-func connection(b []byte) []Observed {
+// destinationOf returns the destination of a socket address.
+func destinationOf(b []byte) []Observed {
 	if len(b) < 4 {
 		return nil
 	}
@@ -217,12 +219,12 @@ func connection(b []byte) []Observed {
 	switch family := binary.NativeEndian.Uint16(b); {
 	case family == unix.AF_INET && len(b) >= 8:
 		a, _ := netip.AddrFromSlice(b[4:8])
-		return []Observed{{Did: "connect", Host: netip.AddrPortFrom(a, port).String()}}
+		return []Observed{{Operation: "connect", Host: netip.AddrPortFrom(a, port).String()}}
 	case family == unix.AF_INET6 && len(b) >= 24:
 		a, _ := netip.AddrFromSlice(b[8:24])
-		return []Observed{{Did: "connect", Host: netip.AddrPortFrom(a.Unmap(), port).String()}}
+		return []Observed{{Operation: "connect", Host: netip.AddrPortFrom(a.Unmap(), port).String()}}
 	case family == unix.AF_UNIX && b[2] != 0:
-		return []Observed{{Did: "unix", Path: string(cString(b[2:]))}}
+		return []Observed{{Operation: "unix", Path: string(cString(b[2:]))}}
 	}
 	return nil
 }

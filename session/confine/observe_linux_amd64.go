@@ -9,6 +9,6 @@ func init() {
 		unix.SYS_RENAMEAT: {2, 3, -1, "make"}, unix.SYS_SYMLINK: {-1, 1, -1, "make"}, unix.SYS_LINK: {-1, 1, -1, "make"},
 		unix.SYS_CHMOD: {-1, 0, -1, "write"}, unix.SYS_MKNOD: {-1, 0, -1, "make"},
 	} {
-		observed[nr] = c
+		observedCalls[nr] = c
 	}
 }

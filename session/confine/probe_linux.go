@@ -13,13 +13,13 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// probeTime bounds what is tried out.
-const probeTime = 10 * time.Second
+// probeTimeout bounds a probe.
+const probeTimeout = 10 * time.Second
 
 // ProbeNamespaces returns why namespaces are unavailable here, or nil. It tries once: a process of this executable
 // creates them and exits. main must start with Enter.
 var ProbeNamespaces = sync.OnceValue(func() error {
-	return probe(&Sandbox{Namespaces: &Namespaces{Network: true, Whole: true, Dir: "/"}})
+	return probe(&Sandbox{Namespaces: &Namespaces{Network: true, HostRoot: true, Dir: "/"}})
 })
 
 // ProbeDrafts returns why drafts cannot be kept below a directory, or nil. It mounts an overlay there in a separate
@@ -30,32 +30,32 @@ func ProbeDrafts(dir string) error {
 		return err
 	}
 	defer func() {
-		_ = os.Chmod(filepath.Join(try, "work/work"), 0o700) // the kernel's has mode 000
+		_ = os.Chmod(filepath.Join(try, "work/work"), 0o700) // the kernel's directory has mode 000
 		_ = os.RemoveAll(try)
 	}()
-	return probe(&Sandbox{TryDraft: try, Namespaces: &Namespaces{Whole: true, Dir: "/"}})
+	return probe(&Sandbox{ProbeDraftDir: try, Namespaces: &Namespaces{HostRoot: true, Dir: "/"}})
 }
 
 // probe starts a process of this executable that enters a sandbox and exits.
 func probe(sb *Sandbox) error {
-	if _, _, ok, _ := ownSpec(os.Args, os.Environ()); ok { // otherwise it would start itself forever
+	if _, _, ok, _ := ownSpec(os.Args, os.Environ()); ok { // the process would start itself forever
 		return errors.New("this executable does not start with confine.Enter")
 	}
-	sb.Probe, sb.Powerless = true, true
+	sb.Probe, sb.DropCapabilities = true, true
 	s := Spec{Path: sys.Executable, Sandbox: sb}
 	argv, env, err := s.Command([]string{"probe"}, os.Environ())
 	if err != nil {
 		return err
 	}
-	var said bytes.Buffer
-	cmd := &exec.Cmd{Path: sys.Executable, Args: argv, Env: env, Stderr: &said, WaitDelay: probeTime}
+	var stderr bytes.Buffer
+	cmd := &exec.Cmd{Path: sys.Executable, Args: argv, Env: env, Stderr: &stderr, WaitDelay: probeTimeout}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	late := time.AfterFunc(probeTime, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(probeTimeout, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	if err := cmd.Wait(); err != nil {
-		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "longterm: not started: ")
+		text := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "longterm: not started: ")
 		if text == "" {
 			text = err.Error()
 		}

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 )
 
-// ServeNetwork answers connections that are made inside, from outside; it is set before Enter. It returns when l is closed.
-// The address of l is the one inside that they are made to.
+// ServeNetwork serves connections that are made inside, from outside, and returns when l is closed. It is set before Enter. The
+// address of l is the one inside.
 var ServeNetwork func(l net.Listener, config json.RawMessage)
 
 // Sandbox isolates a program from the rest of the system. Paths are absolute and without links; one that has become a
@@ -15,31 +15,31 @@ var ServeNetwork func(l net.Listener, config json.RawMessage)
 type Sandbox struct {
 	Namespaces *Namespaces `json:"namespaces,omitempty"`
 	Landlock   *Landlock   `json:"landlock,omitempty"`
-	// Powerless takes the capabilities that undo a sandbox from a program that runs as root.
-	Powerless bool `json:"powerless,omitempty"`
-	// Probe ends with 0 where the program would be executed.
+	// DropCapabilities removes the capabilities that undo a sandbox from a program that runs as root.
+	DropCapabilities bool `json:"powerless,omitempty"`
+	// Probe exits with 0 instead of executing the program.
 	Probe bool `json:"probe,omitempty"`
-	// TryDraft is an empty directory in which a probe of drafts mounts an overlay.
-	TryDraft string `json:"try_draft,omitempty"`
+	// ProbeDraftDir is an empty directory in which a probe of drafts mounts an overlay.
+	ProbeDraftDir string `json:"try_draft,omitempty"`
 
 	Stage stage `json:"stage,omitempty"`
 }
 
-// stage is which of the processes this one is.
+// stage is the role of a process in creating the namespaces.
 type stage int
 
 const (
-	outside stage = iota // started by the keeper: represents the program, and serves its network
-	first                // the first process of the namespaces: mounts, starts the program and reaps
-	inside               // becomes the program
+	stageOutside stage = iota // started by the keeper: represents the program, and serves its network
+	stageFirst                // the first process of the namespaces: mounts, starts the program and reaps
+	stageInside               // executes the program
 )
 
 // Namespaces are a separate view of the system.
 type Namespaces struct {
 	Network bool `json:"network,omitempty"` // with loopback only
-	// Whole starts with all host files, read-only; otherwise with none.
-	Whole  bool    `json:"whole,omitempty"`
-	Mounts []Mount `json:"mounts"` // what is inside of another comes after it
+	// HostRoot starts with all host files, read-only; otherwise with none.
+	HostRoot bool    `json:"whole,omitempty"`
+	Mounts   []Mount `json:"mounts"` // inner mounts after outer ones
 	// Locks are files that stay locked (flock) while a process of the namespaces lives, so that no overlay is mounted
 	// twice. If one is locked already, the program does not start.
 	Locks []string `json:"locks,omitempty"`
@@ -51,7 +51,7 @@ type Namespaces struct {
 	Local []netip.AddrPort `json:"local,omitempty"`
 }
 
-// Mount puts something at a path.
+// Mount is a mount at a path.
 type Mount struct {
 	Kind MountKind `json:"kind"`
 	Path string    `json:"path"`
@@ -59,29 +59,29 @@ type Mount struct {
 	// are on one file system and never in two mounts at once.
 	Upper string `json:"upper,omitempty"`
 	Work  string `json:"work,omitempty"`
-	// Optional skips a mount whose path a draft around it has removed.
+	// Optional skips a mount whose path was removed in an enclosing draft.
 	Optional bool `json:"optional,omitempty"`
 }
 
-// MountKind is what is put there.
+// MountKind is the kind of a mount.
 type MountKind string
 
 // Kinds of mounts.
 const (
-	MountRead  MountKind = "read"  // the host's, to be read
-	MountWrite MountKind = "write" // the host's, to be written
-	MountDraft MountKind = "draft" // the host's, with changes kept apart in Upper
-	MountHide  MountKind = "hide"  // nothing, read-only
-	MountTmp   MountKind = "tmp"   // a file system in memory, writable for all
+	MountRead  MountKind = "read"  // the host's files, read-only
+	MountWrite MountKind = "write" // the host's files, writable
+	MountDraft MountKind = "draft" // the host's files, with changes kept in Upper
+	MountHide  MountKind = "hide"  // empty, read-only
+	MountTmp   MountKind = "tmp"   // a writable file system in memory
 )
 
-// Landlock are paths that may be reached, and nothing else. What is excepted is inside of them.
+// Landlock lists the paths that are accessible. Excluded paths are inside of them.
 type Landlock struct {
-	Read   []string `json:"read,omitempty"`
-	Write  []string `json:"write,omitempty"`
-	Except []string `json:"except,omitempty"` // neither
-	Keep   []string `json:"keep,omitempty"`   // not written
-	Needed []string `json:"needed,omitempty"` // read, though inside of Except
-	Kept   []string `json:"kept,omitempty"`   // written, though inside of Except
-	Scoped bool     `json:"scoped,omitempty"` // signals and abstract sockets stay inside
+	Read            []string `json:"read,omitempty"`
+	Write           []string `json:"write,omitempty"`
+	Excluded        []string `json:"except,omitempty"` // inaccessible
+	ReadOnly        []string `json:"keep,omitempty"`   // not writable
+	ReadInExcluded  []string `json:"needed,omitempty"` // read, although in Excluded
+	WriteInExcluded []string `json:"kept,omitempty"`   // written, although in Excluded
+	Scoped          bool     `json:"scoped,omitempty"` // signals and abstract sockets are limited to the sandbox
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/longterm-dev/longterm/session/confine/bpf"
 )
 
-// process is the one that puts things on itself.
+// process is the process that restricts itself.
 type process struct {
 	spec      Spec
 	argv, env []string // of the program
 	report    Report
-	keeper    bool // a keeper can take a listener
+	keeper    bool // the keeper can take a listener
 	listener  int  // -1: none
 }
 
-// steps are applied in this order. Each handles its part of the spec and returns at once if that is empty. Steps before
-// the filter may use every system call; those that need privileges precede no_new_privs.
+// steps are applied in this order. Each handles its part of the spec and returns at once if that is empty. Steps before the
+// filter may use every system call; those that need privileges precede no_new_privs.
 var steps = []struct {
-	name string
-	put  func(*process) error
+	name  string
+	apply func(*process) error
 }{
 	{"observe", (*process).observe},
 	{"namespaces", (*process).enterNamespaces},
@@ -50,10 +50,10 @@ func (p *process) filterCalls() error {
 		return err
 	}
 	if p.spec.Executions != "" {
-		err = errOldKeeper // without an owner of the listener nothing could be executed
+		err = errOldKeeper // without an owner of the listener, no execution would ever be answered
 		if p.keeper {
 			rules := append(refused[:len(refused):len(refused)],
-				bpf.Rule{Nr: unix.SYS_EXECVE, Then: bpf.Ask}, bpf.Rule{Nr: unix.SYS_EXECVEAT, Then: bpf.Ask})
+				bpf.Rule{Nr: unix.SYS_EXECVE, Action: bpf.Ask}, bpf.Rule{Nr: unix.SYS_EXECVEAT, Action: bpf.Ask})
 			if p.spec.Reach {
 				rules = append(rules, reachRules()...)
 			}
@@ -67,7 +67,7 @@ func (p *process) filterCalls() error {
 			return nil
 		}
 		if p.spec.Executions == ExecutionsRequired {
-			return fmt.Errorf(unjudged+": %w", err)
+			return fmt.Errorf(uncheckedPrefix+": %w", err)
 		}
 		p.report.Why = err.Error()
 	}
@@ -83,6 +83,7 @@ func (p *process) filterCalls() error {
 	return err
 }
 
+// listen installs the rules and keeps the listener.
 func (p *process) listen(rules []bpf.Rule) error {
 	prog, err := bpf.Assemble(rules)
 	if err != nil {
@@ -92,18 +93,18 @@ func (p *process) listen(rules []bpf.Rule) error {
 	return err
 }
 
-// newListener puts a filter on this thread and returns its listener.
+// newListener installs a filter on this thread and returns its listener.
 func newListener(prog []unix.SockFilter) (int, error) {
-	// A signal that does not kill shall not break off an execution that waits (Linux 5.19): its caller would see EINTR.
+	// A signal that does not kill must not interrupt a waiting execution (Linux 5.19): its caller would see EINTR.
 	fd, err := setFilter(prog, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	if errors.Is(err, unix.EINVAL) {
 		fd, err = setFilter(prog, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
 	}
-	return fd, explain(err)
+	return fd, explainListener(err)
 }
 
-// explain explains the kernel's errors about a listener.
-func explain(err error) error {
+// explainListener explains the kernel's errors about a listener.
+func explainListener(err error) error {
 	switch {
 	case errors.Is(err, unix.EBUSY):
 		return fmt.Errorf("another listener exists in this container or session, and only one is possible (%w)", err)
@@ -115,7 +116,7 @@ func explain(err error) error {
 	return err
 }
 
-// setFilter puts a filter on this thread.
+// setFilter installs a filter on this thread.
 func setFilter(prog []unix.SockFilter, flags uintptr) (int, error) {
 	f := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
 	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&f)))
@@ -128,7 +129,7 @@ func setFilter(prog []unix.SockFilter, flags uintptr) (int, error) {
 
 // Probe returns why execution checks are unavailable here, or nil. It tries on a thread that then ends.
 func Probe() error {
-	prog, err := bpf.Assemble([]bpf.Rule{{Nr: unix.SYS_EXECVE, Then: bpf.Ask}})
+	prog, err := bpf.Assemble([]bpf.Rule{{Nr: unix.SYS_EXECVE, Action: bpf.Ask}})
 	if err != nil {
 		return err
 	}

@@ -17,12 +17,12 @@ func (d *Daemon) openAudit() (err error) {
 	db, former := os.Lstat(d.cfg.Dirs.Database()) // this daemon opens it later; an empty one is of a disk that was full
 	d.audit, err = audit.Open(audit.Options{
 		Dir: d.cfg.Dirs.Audit(), Log: d.log,
-		Mask: d.known.Line, Expected: former == nil && db.Size() > 0,
-		Keep: func() audit.Keep {
+		Mask: d.known.MaskCommand, IsExpected: former == nil && db.Size() > 0,
+		Retention: func() audit.Retention {
 			r := d.conf.Get().Retention
-			return audit.Keep{Age: r.AuditAge, Bytes: r.AuditBytes}
+			return audit.Retention{Age: r.AuditAge, Bytes: r.AuditBytes}
 		},
-		GoOn: func() bool { return d.conf.Get().Policy.AuditFull == config.AuditGoOn },
+		ContinuesUnwritten: func() bool { return d.conf.Get().Policy.AuditFull == config.AuditGoOn },
 	})
 	if err != nil {
 		return fmt.Errorf("open the audit log: %w", err)
@@ -43,5 +43,5 @@ func (d *Daemon) Record(r audit.Record) {
 	if r.Actor == (identity.Actor{}) {
 		r.Actor = identity.Actor{UID: os.Getuid(), PID: os.Getpid()}
 	}
-	d.audit.Later(r)
+	d.audit.AppendLater(r)
 }

@@ -266,7 +266,7 @@ func (d *Daemon) assemble(ctx context.Context) error {
 		d.ports = ports.New(d.reg, d.pace)
 	}
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
-	d.subs.Mask, d.subs.Post = d.known.Line, d.webhooks.Post
+	d.subs.Mask, d.subs.Post = d.known.MaskCommand, d.webhooks.Post
 	d.inbox = inbox.New(d.reg, d.gate, d.store, d.conf, d.log)
 	return nil
 }

@@ -97,7 +97,7 @@ func (t auditTrail) RecordDecision(_ context.Context, r authorize.Record) error 
 		}
 	}
 	if a.Kind == authorize.Execution && r.Verdict == policy.Allow && r.Approval == "" { // it waits for this in execve
-		return t.log.Soon(rec)
+		return t.log.AppendSoon(rec)
 	}
 	_, err := t.log.Append(rec)
 	return err
@@ -141,8 +141,8 @@ func (d *Daemon) notifyApproval(a *api.Approval) {
 		Approval: a.ID, Session: a.Session, Name: a.Name, Actor: a.Actor.String(), Command: cmp.Or(what, a.Path), Cwd: a.Cwd,
 		Reason: strings.Join(a.Judgement.Explain(), "; "), Risk: a.Risk, Time: a.Asked,
 	}
-	redact.Rewrite(&asked, plaintext.Literal) // nothing of it is hidden
-	go func() {                               // bounded by its own timeout
+	redact.RewriteStrings(&asked, plaintext.Literal) // nothing of it is hidden
+	go func() {                                      // bounded by its own timeout
 		sender := d.reg.Sender()
 		if err := sender.SendApproval(context.Background(), how, &asked); err != nil {
 			d.log.Warn("notify about an approval", "approval", a.ID, "err", err)

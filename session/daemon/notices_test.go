@@ -32,7 +32,7 @@ func TestNoticeOfAWrappedQuestion(t *testing.T) {
 	defer hook.Close()
 	dirs := testDirs(t)
 	conf := "[alerts]\nmin_duration = \"0\"\n[notify]\nwebhook = \"" + hook.URL + "\"\n"
-	if err := config.Write(dirs.ConfigFile(), []byte(conf)); err != nil {
+	if err := config.WriteFile(dirs.ConfigFile(), []byte(conf)); err != nil {
 		t.Fatal(err)
 	}
 	d := startDaemon(t, dirs)
@@ -86,7 +86,7 @@ func TestNoticesOutliveTheDaemon(t *testing.T) {
 	defer hook.Close()
 	dirs := testDirs(t)
 	conf := "[alerts]\nmin_duration = \"0\"\n[notify]\nwebhook = \"" + hook.URL + "/the-topic\"\n"
-	if err := config.Write(dirs.ConfigFile(), []byte(conf)); err != nil {
+	if err := config.WriteFile(dirs.ConfigFile(), []byte(conf)); err != nil {
 		t.Fatal(err)
 	}
 	d := startDaemon(t, dirs)

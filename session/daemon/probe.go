@@ -118,7 +118,7 @@ func openProgram(ctx context.Context, path string) (*os.File, error) {
 func probe(ctx context.Context, exe *os.File) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	path, _ := sys.SharedFile(exe.Fd())
+	path, _ := sys.SharedFilePath(exe.Fd())
 	if _, err := os.Stat(path); err != nil {
 		path = exe.Name() // no Linux
 	}

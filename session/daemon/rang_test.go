@@ -30,7 +30,7 @@ func noticed(t *testing.T) (*running, <-chan rangNotice) {
 	t.Cleanup(hook.Close)
 	dirs := testDirs(t)
 	conf := "[alerts]\nmin_duration = \"0\"\n[notify]\nwebhook = \"" + hook.URL + "\"\n"
-	if err := config.Write(dirs.ConfigFile(), []byte(conf)); err != nil {
+	if err := config.WriteFile(dirs.ConfigFile(), []byte(conf)); err != nil {
 		t.Fatal(err)
 	}
 	return startDaemon(t, dirs), told

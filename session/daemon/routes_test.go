@@ -358,7 +358,7 @@ func draftOf(t *testing.T, r *running, id string) {
 // overSSH has the configuration name a host that a connection is held to: as it happens, to the daemon itself.
 func overSSH(t *testing.T, dirs paths.Dirs) {
 	t.Helper()
-	w := hosts.Way{Target: "next", SSH: hosts.SSH{Dir: dirs.Hosts()}}
+	w := hosts.RemoteHost{Target: "next", SSH: hosts.SSH{Dir: dirs.Hosts()}}
 	if err := errors.Join(dirs.Make(), os.MkdirAll(dirs.Hosts(), 0o700), os.MkdirAll(dirs.Config, 0o700), os.WriteFile(dirs.ConfigFile(), []byte("hosts.names = [\"next\"]\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}

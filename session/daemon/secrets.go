@@ -26,7 +26,7 @@ func (d *Daemon) openSecrets() (done func(), err error) {
 	d.known, err = redact.NewVault(key, kept, redact.Options{
 		Names:   func() []string { return d.conf.Get().Secrets.Names },
 		Formats: func() bool { return d.conf.Get().Secrets.Formats },
-		Changed: func() {
+		OnChange: func() {
 			select {
 			case news <- struct{}{}:
 			default:
@@ -36,7 +36,7 @@ func (d *Daemon) openSecrets() (done func(), err error) {
 	if err != nil {
 		d.log.Warn("fingerprints of secrets", "err", err)
 	}
-	d.known.LearnEnv(redact.Pairs(os.Environ())) // for sessions without their own
+	d.known.LearnEnv(redact.EnvPairs(os.Environ())) // for sessions without their own
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -222,9 +222,9 @@ func (t *tab) next() (said, error) {
 			s = &wire.Mirror{}
 			t.screens[m.ID] = s
 		}
-		take := s.Take
+		take := s.Apply
 		if thin {
-			take = s.TakeThin
+			take = s.ApplyThin
 		}
 		n, err := take(b, t.styles)
 		if err != nil {

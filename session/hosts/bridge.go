@@ -25,21 +25,21 @@ type Bridge struct {
 	Dial func(context.Context) (net.Conn, error)
 }
 
-// Serve forwards connections until the other end closes, then closes In and Out if possible: pending reads and writes
-// end by that.
+// Serve forwards connections until the other end closes, then closes In and Out if possible, which ends pending reads and
+// writes.
 func (b *Bridge) Serve(ctx context.Context) error {
-	if err := writeLine(b.Out, b.hello()); err != nil {
+	if err := writeMarked(b.Out, b.hello()); err != nil {
 		return err
 	}
 	in := bufio.NewReader(b.In)
 	var g Greeting
-	if err := readLine(in, &g); err != nil {
-		if errors.Is(err, io.EOF) {
+	if err := readMarked(in, &g); err != nil {
+		if errors.Is(err, io.EOF) { // the link only wanted the greeting
 			return nil // it only wanted to know
 		}
 		return err
 	}
-	mux, err := yamux.Server(pipes{in, b.Out, closing(b.In, b.Out)}, muxSettings())
+	mux, err := yamux.Server(duplexPipe{in, b.Out, closeAll(b.In, b.Out)}, muxSettings())
 	if err != nil {
 		return err
 	}
@@ -56,14 +56,15 @@ func (b *Bridge) Serve(ctx context.Context) error {
 		streams.Go(func() {
 			conn, err := b.Dial(ctx)
 			if err != nil {
-				refuse(st, err)
+				sendError(st, err)
 				return
 			}
-			splice(st, conn)
+			relay(st, conn)
 		})
 	}
 }
 
+// hello returns the bridge's greeting.
 func (b *Bridge) hello() Hello {
 	h := Hello{Protocol: Protocol, Oldest: oldest, Version: b.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Env: sessionEnviron()}
 	h.Host, _ = os.Hostname()

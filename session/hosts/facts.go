@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Facts are what a link leaves for clients, in run/hosts/KEY.json.
+// Facts are stored by a link for clients, in run/hosts/KEY.json.
 type Facts struct {
 	Target      string    `json:"target"`
 	Hello       Hello     `json:"hello"`
@@ -19,8 +19,12 @@ type Facts struct {
 	Connections int       `json:"connections" doc:"number so far, the newest included"`
 }
 
-func hostFile(dir string, t Target, ext string) string { return filepath.Join(dir, t.key()+"."+ext) }
+// hostFile returns the path of a host's file.
+func hostFile(dir string, t Target, ext string) string {
+	return filepath.Join(dir, t.fileKey()+"."+ext)
+}
 
+// write stores the facts.
 func (f Facts) write(dir string) error {
 	b, err := json.Marshal(f)
 	if err != nil {
@@ -38,8 +42,8 @@ func ReadFacts(dir string, t Target) (f Facts, err error) {
 	return f, json.Unmarshal(b, &f)
 }
 
-// Known returns the facts of all hosts connected so far, by name.
-func Known(dir string) (all []Facts) {
+// KnownHosts returns the facts of all hosts connected so far, by name.
+func KnownHosts(dir string) (all []Facts) {
 	entries, _ := os.ReadDir(dir) // none: no host
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".json") {

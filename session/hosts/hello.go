@@ -29,22 +29,24 @@ type Hello struct {
 	Env      []string `json:"env,omitempty" doc:"what a session started from afar has"`
 }
 
-// Greeting is the link's answer.
+// Greeting is the link's response to Hello.
 type Greeting struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"`
 }
 
+// Bounds and mark of the greeting lines, in bytes.
 const (
 	helloMark = "longterm-bridge "
-	maxHello  = 1 << 20 // one line: an environment may be long
-	maxNoise  = 1 << 16 // what login scripts print before it
+	maxHello  = 1 << 20 // a line with an environment may be long
+	maxNoise  = 1 << 16 // output of login scripts before it
 )
 
-// errNoHello is what is no bridge.
+// errNoHello is the error of a program that is not a bridge.
 var errNoHello = errors.New("what answered is no longterm")
 
-func writeLine(w io.Writer, v any) error {
+// writeMarked writes a value as a marked line of JSON.
+func writeMarked(w io.Writer, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -53,8 +55,8 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// readLine reads the first line that is marked, past noise.
-func readLine(r *bufio.Reader, v any) error {
+// readMarked reads the first marked line and skips the text before it.
+func readMarked(r *bufio.Reader, v any) error {
 	for noise := 0; ; {
 		line, err := boundedLine(r)
 		if rest, ok := bytes.CutPrefix(line, []byte(helloMark)); ok && err == nil {
@@ -86,8 +88,8 @@ func boundedLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// speaks returns an error if a bridge supports none of our protocols.
-func (h *Hello) speaks(t Target) error {
+// checkProtocol returns an error if a bridge supports none of our protocols.
+func (h *Hello) checkProtocol(t Target) error {
 	if h.Protocol >= oldest && h.Oldest <= Protocol {
 		return nil
 	}

@@ -33,22 +33,22 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// What a login script prints before the greeting is passed over; what never ends is not read for ever.
+// The greeting is read after output of login scripts, which is bounded.
 func TestGreeting(t *testing.T) {
 	var out bytes.Buffer
-	if err := writeLine(&out, Hello{Protocol: 1, Oldest: 1, Version: "v1"}); err != nil {
+	if err := writeMarked(&out, Hello{Protocol: 1, Oldest: 1, Version: "v1"}); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(strings.NewReader("Welcome!\nlongterm-bridgehead\n" + out.String() + "rest"))
 	var h Hello
-	if err := readLine(r, &h); err != nil || h.Version != "v1" {
+	if err := readMarked(r, &h); err != nil || h.Version != "v1" {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	if rest, _ := io.ReadAll(r); string(rest) != "rest" {
 		t.Errorf("what follows is %q", rest)
 	}
 	for _, text := range []string{"", "x\n", "longterm-bridge {\n", strings.Repeat("noise\n", maxNoise), strings.Repeat("x", maxHello+2) + "\n"} {
-		if err := readLine(bufio.NewReader(strings.NewReader(text)), &h); !errors.Is(err, errNoHello) {
+		if err := readMarked(bufio.NewReader(strings.NewReader(text)), &h); !errors.Is(err, errNoHello) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestGreeting(t *testing.T) {
 		{Protocol: 1, Oldest: 1}: true, {Protocol: 9, Oldest: 1}: true, {Protocol: 9, Oldest: 2}: false, {}: false,
 	} {
 		var e *api.Error
-		if err := h.speaks("far"); (err == nil) != ok || !ok && (!errors.As(err, &e) || e.Code != api.CodeHostVersion) {
+		if err := h.checkProtocol("far"); (err == nil) != ok || !ok && (!errors.As(err, &e) || e.Code != api.CodeHostVersion) {
 			t.Errorf("%+v: %v", h, err)
 		}
 	}
@@ -69,19 +69,19 @@ func FuzzGreeting(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r := bufio.NewReader(bytes.NewReader(in))
 		var h Hello
-		if readLine(r, &h) != nil {
+		if readMarked(r, &h) != nil {
 			return
 		}
 		rest, err := io.ReadAll(r)
 		if err != nil || !bytes.HasSuffix(in, rest) {
 			t.Errorf("what follows is %q of %q (%v)", rest, in, err)
 		}
-		_ = h.speaks("far")
+		_ = h.checkProtocol("far")
 	})
 }
 
-// bridged is a bridge to what dial reaches, and the other end of it.
-func bridged(t *testing.T, dial func(context.Context) (net.Conn, error)) *yamux.Session {
+// startBridge starts a bridge to dial's connections and returns the other end.
+func startBridge(t *testing.T, dial func(context.Context) (net.Conn, error)) *yamux.Session {
 	t.Helper()
 	toBridge, in := io.Pipe()
 	out, fromBridge := io.Pipe()
@@ -91,13 +91,13 @@ func bridged(t *testing.T, dial func(context.Context) (net.Conn, error)) *yamux.
 	}()
 	r := bufio.NewReader(out)
 	var h Hello
-	if err := readLine(r, &h); err != nil || h.speaks("far") != nil {
+	if err := readMarked(r, &h); err != nil || h.checkProtocol("far") != nil {
 		t.Fatalf("%+v, %v", h, err)
 	}
-	if err := writeLine(in, Greeting{Protocol, "v1"}); err != nil {
+	if err := writeMarked(in, Greeting{Protocol, "v1"}); err != nil {
 		t.Fatal(err)
 	}
-	mux, err := yamux.Client(pipes{r, in, closing(in, out)}, muxSettings())
+	mux, err := yamux.Client(duplexPipe{r, in, closeAll(in, out)}, muxSettings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +110,8 @@ func bridged(t *testing.T, dial func(context.Context) (net.Conn, error)) *yamux.
 	return mux
 }
 
-// A stream that nobody reads holds no other up, and a large answer comes whole.
-func TestStreamsAreApart(t *testing.T) {
+// An unread stream does not block others, and a large response arrives completely.
+func TestBridge_StreamsAreIndependent(t *testing.T) {
 	l, err := net.Listen("unix", t.TempDir()+"/s")
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestStreamsAreApart(t *testing.T) {
 	})}
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() { _ = srv.Close() })
-	mux := bridged(t, func(context.Context) (net.Conn, error) { return net.Dial("unix", l.Addr().String()) })
+	mux := startBridge(t, func(context.Context) (net.Conn, error) { return net.Dial("unix", l.Addr().String()) })
 	deaf, err := mux.OpenStream()
 	if err != nil {
 		t.Fatal(err)
@@ -146,9 +146,9 @@ func TestStreamsAreApart(t *testing.T) {
 	_ = deaf.Close()
 }
 
-// What cannot be passed on is refused in the API's words.
-func TestRefusal(t *testing.T) {
-	mux := bridged(t, func(context.Context) (net.Conn, error) { return nil, awayError("far", "no daemon") })
+// A connection that cannot be forwarded gets an API error.
+func TestBridge_RefusesWithAPIError(t *testing.T) {
+	mux := startBridge(t, func(context.Context) (net.Conn, error) { return nil, unreachableError("far", "no daemon") })
 	c := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return mux.OpenStream() }}}
 	resp, err := c.Post("http://x/", "text/plain", strings.NewReader("body"))
 	if err != nil {

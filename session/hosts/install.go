@@ -18,37 +18,38 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// There is what is known of a host before there is a bridge.
-type There struct {
-	System  string // as in linux/amd64; of a system that longterm is not built for, as uname names it
+// ProbeResult describes a host before a bridge runs there.
+type ProbeResult struct {
+	System  string // as in linux/amd64; as uname prints it for other systems
 	Program string // path of longterm; empty: none
 }
 
-// mark starts the lines of our scripts: login scripts may print anything.
-const mark = "longterm-there:"
+// outputMark starts the lines of our scripts: login scripts may print any text.
+const outputMark = "longterm-there:"
 
-// lookScript finds longterm: on the path, and where it is installed to. It has no single quotes, and no exclamation
-// marks (csh).
-const lookScript = `echo "` + mark + `system $(uname -sm)"
+// probeScript finds longterm in PATH and in the installation directory. It has no single quotes, and no exclamation marks
+// (csh).
+const probeScript = `echo "` + outputMark + `system $(uname -sm)"
 for p in "$(command -v longterm)" "$HOME/.local/bin/longterm"; do
-if [ -n "$p" ] && [ -x "$p" ]; then echo "` + mark + `program $p"; exit 0; fi
+if [ -n "$p" ] && [ -x "$p" ]; then echo "` + outputMark + `program $p"; exit 0; fi
 done
 exit 0`
 
 // probe returns the system of a host and the path of its longterm.
-func (s *SSH) probe(ctx context.Context, t Target, quiet bool) (There, error) {
-	out, err := s.run(ctx, t, quiet, "exec sh -c '"+lookScript+"'", nil)
+func (s *SSH) probe(ctx context.Context, t Target, quiet bool) (ProbeResult, error) {
+	out, err := s.run(ctx, t, quiet, "exec sh -c '"+probeScript+"'", nil)
 	if err != nil {
-		return There{}, err
+		return ProbeResult{}, err
 	}
-	return parseLook(t, out)
+	return parseProbe(t, out)
 }
 
-func parseLook(t Target, out string) (There, error) {
-	var there There
+// parseProbe parses the output of probeScript.
+func parseProbe(t Target, out string) (ProbeResult, error) {
+	var there ProbeResult
 	for line := range strings.Lines(out) {
 		line = strings.TrimRight(line, "\r\n")
-		if _, after, ok := strings.Cut(line, mark); ok {
+		if _, after, ok := strings.Cut(line, outputMark); ok {
 			what, value, _ := strings.Cut(after, " ")
 			switch what {
 			case "system":
@@ -63,7 +64,7 @@ func parseLook(t Target, out string) (There, error) {
 			WithHint("`ssh %s uname -sm` must print its system", t)
 	}
 	if strings.ContainsFunc(there.Program, func(r rune) bool { return r < ' ' || r == 0x7f }) || there.Program != "" && !filepath.IsAbs(there.Program) {
-		there.Program = "" // an alias, or a function
+		there.Program = "" // an alias or a function
 	}
 	return there, nil
 }
@@ -135,14 +136,14 @@ trap "rm -f \"$t\"" EXIT
 cat > "$t" || exit 1
 s="$( (sha256sum "$t" || shasum -a 256 "$t" || openssl dgst -sha256 -r "$t" || sha256 -q "$t") 2>/dev/null)"
 s="${s%%%% *}"
-if [ -z "$s" ]; then echo "` + mark + `nosum"; exit 0; fi
-if [ "$s" = "%s" ]; then :; else echo "` + mark + `sum $s"; exit 0; fi
+if [ -z "$s" ]; then echo "` + outputMark + `nosum"; exit 0; fi
+if [ "$s" = "%s" ]; then :; else echo "` + outputMark + `sum $s"; exit 0; fi
 chmod 755 "$t" || exit 1
-"$t" version >/dev/null || { echo "` + mark + `broken"; exit 0; }
+"$t" version >/dev/null || { echo "` + outputMark + `broken"; exit 0; }
 mv -f "$t" "$d/longterm" || exit 1
-echo "` + mark + `done $d/longterm"`
+echo "` + outputMark + `done $d/longterm"`
 
-// Install copies a build to a host, into the user's home, and returns where it is.
+// Install copies a build to a host, into the user's home directory, and returns its path.
 func (s *SSH) Install(ctx context.Context, t Target, b Build, quiet bool) (program string, err error) {
 	f, err := os.Open(b.Path)
 	if err != nil {
@@ -154,7 +155,7 @@ func (s *SSH) Install(ctx context.Context, t Target, b Build, quiet bool) (progr
 		return "", err
 	}
 	for line := range strings.Lines(out) {
-		_, after, ok := strings.Cut(strings.TrimRight(line, "\r\n"), mark)
+		_, after, ok := strings.Cut(strings.TrimRight(line, "\r\n"), outputMark)
 		if !ok {
 			continue
 		}
@@ -175,10 +176,10 @@ func (s *SSH) Install(ctx context.Context, t Target, b Build, quiet bool) (progr
 	return "", api.Errorf(api.CodeUnavailable, "%s reported no result of the copy: %s", t, lastLine(out))
 }
 
-// Look returns what is installed on a host.
-func (w *Way) Look(ctx context.Context) (There, error) {
+// Probe returns what is installed on a host.
+func (w *RemoteHost) Probe(ctx context.Context) (ProbeResult, error) {
 	if err := os.MkdirAll(w.SSH.Dir, 0o700); err != nil {
-		return There{}, err
+		return ProbeResult{}, err
 	}
-	return w.SSH.probe(ctx, w.Target, !w.Asks)
+	return w.SSH.probe(ctx, w.Target, !w.Prompts)
 }

@@ -30,38 +30,37 @@ import (
 type Link struct {
 	Target  Target
 	SSH     SSH
-	Program string        // longterm there, as the first call found it
-	Keep    time.Duration // how long it stays without use
+	Program string        // path of longterm on the host, from the first probe
+	Keep    time.Duration // time without use after which it exits
 	Version string
 	Log     *slog.Logger
 
-	mu    sync.Mutex // guards the fields below
-	state state
-	used  time.Time // when there was a use last
-	open  int       // connections that are served
+	mu        sync.Mutex // guards the fields below
+	state     linkState
+	lastUse   time.Time // time of the last use
+	openConns int       // connections being served
 }
 
-// state is how it stands with the connection. One that is replaced has its channel closed.
-type state struct {
+// linkState is the state of the connection. Its channel is closed when it is replaced.
+type linkState struct {
 	mux     *yamux.Session // nil: not connected
-	err     error          // why
+	err     error          // why it is not connected
 	changed chan struct{}
 }
 
-// Pauses between tries grow from the first to the last.
+// Bounds of the backoff.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// helloTime bounds a new connection, from its start to the bridge's greeting.
-	helloTime = 30 * time.Second
-	// firstTime is how long a request waits for the first connection; lostTime for a lost one: its client gets a
-	// retryable error.
-	firstTime = helloTime + 5*time.Second
-	lostTime  = 500 * time.Millisecond
+	// helloTimeout bounds a new connection, from its start to the bridge's greeting.
+	helloTimeout = 30 * time.Second
+	// firstWait bounds a request's wait for the first connection, reconnectWait for a lost one: its client gets a retryable
+	// error.
+	firstWait     = helloTimeout + 5*time.Second
+	reconnectWait = 500 * time.Millisecond
 )
 
-// Serve is the whole life of the link process. It calls ready once clients may connect, and ends after a time without
-// use.
+// Serve runs the link process. It calls ready once clients may connect, and returns after a time without use.
 func (l *Link) Serve(ctx context.Context, ready func()) error {
 	lock, err := launch.Lock(l.file("lock"))
 	if err != nil {
@@ -85,13 +84,13 @@ func (l *Link) Serve(ctx context.Context, ready func()) error {
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 
-	l.used, l.state.changed = time.Now(), make(chan struct{})
+	l.lastUse, l.state.changed = time.Now(), make(chan struct{})
 	var work sync.WaitGroup
 	defer work.Wait()
-	work.Go(func() { l.hold(ctx) })
+	work.Go(func() { l.keepConnected(ctx) })
 	work.Go(func() {
 		defer cancel()
-		l.untilIdle(ctx)
+		l.awaitIdle(ctx)
 	})
 	ready()
 	defer cancel()
@@ -100,51 +99,54 @@ func (l *Link) Serve(ctx context.Context, ready func()) error {
 		if err != nil {
 			return nil
 		}
-		l.use(1)
+		l.addUse(1)
 		work.Go(func() {
-			defer l.use(-1)
+			defer l.addUse(-1)
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-			l.carry(ctx, conn)
+			l.forward(ctx, conn)
 		})
 	}
 }
 
+// writeAt writes text at the start of a file.
 func writeAt(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err
 }
 
+// file returns the path of one of the host's files.
 func (l *Link) file(ext string) string { return hostFile(l.SSH.Dir, l.Target, ext) }
 
-func (l *Link) use(n int) {
+// addUse changes the number of open connections by n.
+func (l *Link) addUse(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open += n
-	l.used = time.Now()
+	l.openConns += n
+	l.lastUse = time.Now()
 }
 
-// keep returns how long the link stays without use.
-func (l *Link) keep() time.Duration {
+// keepTime returns the time without use after which the link exits.
+func (l *Link) keepTime() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.Keep
 }
 
-// idle returns how long the link has been unused.
-func (l *Link) idle() time.Duration {
+// idleTime returns how long the link has been unused.
+func (l *Link) idleTime() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open > 0 {
+	if l.openConns > 0 {
 		return 0
 	}
-	return time.Since(l.used)
+	return time.Since(l.lastUse)
 }
 
-// untilIdle returns when the link has been unused long enough, or was replaced.
-func (l *Link) untilIdle(ctx context.Context) {
-	every := time.NewTicker(min(time.Second, cmp.Or(l.keep(), time.Second)))
+// awaitIdle returns when the link has been unused long enough, or its socket was removed.
+func (l *Link) awaitIdle(ctx context.Context) {
+	every := time.NewTicker(min(time.Second, cmp.Or(l.keepTime(), time.Second)))
 	defer every.Stop()
-	for l.idle() <= l.keep() {
+	for l.idleTime() <= l.keepTime() {
 		if _, err := os.Lstat(l.file("sock")); err != nil { // its directory was removed
 			return
 		}
@@ -156,19 +158,19 @@ func (l *Link) untilIdle(ctx context.Context) {
 	}
 }
 
-// carry passes a client's connection on.
-func (l *Link) carry(ctx context.Context, conn net.Conn) {
+// forward forwards a client's connection.
+func (l *Link) forward(ctx context.Context, conn net.Conn) {
 	st, err := l.stream(ctx)
 	if err != nil {
-		refuse(conn, err)
+		sendError(conn, err)
 		return
 	}
-	splice(st, conn)
+	relay(st, conn)
 }
 
-// stream opens one, waiting for a connection that is being made.
+// stream opens a stream, waiting for a connection that is being made.
 func (l *Link) stream(ctx context.Context) (*yamux.Stream, error) {
-	begun := time.Now()
+	start := time.Now()
 	for {
 		l.mu.Lock()
 		s := l.state
@@ -178,33 +180,33 @@ func (l *Link) stream(ctx context.Context) (*yamux.Stream, error) {
 				return st, nil
 			}
 		}
-		wait := firstTime
+		wait := firstWait
 		if s.err != nil {
 			var e *api.Error
 			if errors.As(s.err, &e) && e.Code != api.CodeUnavailable {
-				return nil, e // it is no better a moment later
+				return nil, e // retrying does not help
 			}
-			wait = lostTime
+			wait = reconnectWait
 		}
-		left := time.NewTimer(time.Until(begun.Add(wait)))
+		timer := time.NewTimer(time.Until(start.Add(wait)))
 		select {
 		case <-s.changed:
-			left.Stop()
-		case <-left.C:
+			timer.Stop()
+		case <-timer.C:
 			why := "no connection yet"
 			if s.err != nil {
-				why = reason(s.err)
+				why = messageOf(s.err)
 			}
-			return nil, awayError(l.Target, why)
+			return nil, unreachableError(l.Target, why)
 		case <-ctx.Done():
-			left.Stop()
-			return nil, awayError(l.Target, "the connection is being closed")
+			timer.Stop()
+			return nil, unreachableError(l.Target, "the connection is being closed")
 		}
 	}
 }
 
-// reason returns an error's message without its hint; the caller adds its own.
-func reason(err error) string {
+// messageOf returns an error's message without its hint; the caller adds its own.
+func messageOf(err error) string {
 	var e *api.Error
 	if errors.As(err, &e) {
 		return e.Message
@@ -212,38 +214,38 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// become replaces the state.
-func (l *Link) become(mux *yamux.Session, err error) {
+// setState replaces the state.
+func (l *Link) setState(mux *yamux.Session, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	close(l.state.changed)
-	l.state = state{mux, err, make(chan struct{})}
+	l.state = linkState{mux, err, make(chan struct{})}
 }
 
-// hold keeps a connection until ctx ends.
-func (l *Link) hold(ctx context.Context) {
+// keepConnected keeps a connection until ctx ends.
+func (l *Link) keepConnected(ctx context.Context) {
 	pause := firstRetry
 	defer l.SSH.closeMaster(l.Target)
 	for n := 0; ctx.Err() == nil; n++ {
 		began := time.Now()
-		err := l.connection(ctx, n)
+		err := l.runConnection(ctx, n)
 		if ctx.Err() != nil {
 			return
 		}
 		l.Log.Info("no connection", "host", l.Target, "err", err)
 		var e *api.Error
-		if errors.As(err, &e) && e.Code == api.CodeHostUnknown && n > 0 { // no network has no names either
-			err = awayError(l.Target, e.Message)
+		if errors.As(err, &e) && e.Code == api.CodeHostUnknown && n > 0 { // without network no name resolves either
+			err = unreachableError(l.Target, e.Message)
 		}
-		l.become(nil, err)
-		l.SSH.closeMaster(l.Target) // what ssh keeps may be as dead
+		l.setState(nil, err)
+		l.SSH.closeMaster(l.Target) // ssh's master may be dead, too
 		if time.Since(began) > lastRetry {
 			pause = firstRetry
 		}
 		if errors.As(err, &e) && e.Code != api.CodeUnavailable {
 			// Only the user may retry, since ssh may ask for a password: report the error to waiting callers, and let
 			// the next call start another link.
-			l.untilIdleFor(ctx, time.Second)
+			l.drainCallers(ctx, time.Second)
 			return
 		}
 		select {
@@ -254,9 +256,9 @@ func (l *Link) hold(ctx context.Context) {
 	}
 }
 
-// untilIdleFor waits until the callers that wait for the connection got the error.
-func (l *Link) untilIdleFor(ctx context.Context, d time.Duration) {
-	for l.idle() < d && ctx.Err() == nil {
+// drainCallers waits until the callers that wait for the connection have the error, and makes the link exit.
+func (l *Link) drainCallers(ctx context.Context, d time.Duration) {
+	for l.idleTime() < d && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-time.After(d / 4):
@@ -267,8 +269,8 @@ func (l *Link) untilIdleFor(ctx context.Context, d time.Duration) {
 	l.Keep = 0
 }
 
-// connection makes one and returns when it is over.
-func (l *Link) connection(ctx context.Context, n int) error {
+// runConnection makes a connection and returns when it has ended.
+func (l *Link) runConnection(ctx context.Context, n int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := l.SSH.command(ctx, l.Target, true, "exec "+shellquote.Word(l.Program)+" bridge")
@@ -285,18 +287,18 @@ func (l *Link) connection(ctx context.Context, n int) error {
 	if err := f.write(l.SSH.Dir); err != nil {
 		return err
 	}
-	l.become(mux, nil)
+	l.setState(mux, nil)
 	l.Log.Info("connected", "host", l.Target, "version", h.Version)
-	guard(ctx, mux, addresses)
-	if said := lastLine(complaint.String()); said != "" {
-		return errors.New(said)
+	watchConnection(ctx, mux, addresses)
+	if lastError := lastLine(complaint.String()); lastError != "" {
+		return errors.New(lastError)
 	}
 	return errors.New("the connection was lost")
 }
 
-// greet starts ssh and greets the bridge.
-func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hello, err error) {
-	complaint = &tail{}
+// greet starts ssh and exchanges greetings with the bridge.
+func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tailBuffer, h Hello, err error) {
+	complaint = &tailBuffer{}
 	cmd.Stderr = complaint
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -307,19 +309,19 @@ func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 		return nil, nil, h, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, nil, h, failureOf(l.Target, err, "")
+		return nil, nil, h, sshError(l.Target, err, "")
 	}
-	slow := time.AfterFunc(helloTime, func() { _ = cmd.Process.Kill() })
+	slow := time.AfterFunc(helloTimeout, func() { _ = cmd.Process.Kill() })
 	r := bufio.NewReader(out)
-	err = readLine(r, &h)
+	err = readMarked(r, &h)
 	if err == nil {
-		err = h.speaks(l.Target)
+		err = h.checkProtocol(l.Target)
 	}
 	if err == nil {
-		err = writeLine(in, Greeting{Protocol, l.Version})
+		err = writeMarked(in, Greeting{Protocol, l.Version})
 	}
 	if err == nil && slow.Stop() {
-		mux, err = yamux.Client(pipes{r, in, closing(in, out)}, muxSettings())
+		mux, err = yamux.Client(duplexPipe{r, in, closeAll(in, out)}, muxSettings())
 	}
 	if err == nil && mux != nil {
 		return mux, complaint, h, nil
@@ -331,9 +333,9 @@ func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 	case errors.As(err, &e):
 		return nil, nil, h, err
 	case errors.Is(err, errNoHello) && isExit(ended, 126, 127):
-		return nil, nil, h, bare(l.Target, l.Program)
+		return nil, nil, h, missingError(l.Target, l.Program)
 	case ended != nil && (isExit(ended, sshFailed) || complaint.String() != ""):
-		return nil, nil, h, failureOf(l.Target, ended, complaint.String())
+		return nil, nil, h, sshError(l.Target, ended, complaint.String())
 	case errors.Is(err, errNoHello) && !errors.Is(err, io.EOF):
 		return nil, nil, h, api.Errorf(api.CodeHostBare, "%s: %s: %v", l.Target, printable(l.Program), err).
 			WithHint("`longterm hosts install %s` copies this one there", l.Target)
@@ -341,13 +343,14 @@ func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 	return nil, nil, h, api.Errorf(api.CodeUnavailable, "%s: %v", l.Target, cmp.Or(err, errors.New("no answer in time")))
 }
 
-// waitOrKill waits for an end that is to come by itself, and makes it.
+// waitOrKill waits for the exit of ssh, and kills it after a delay.
 func waitOrKill(cmd *exec.Cmd, slow **time.Timer) error {
 	(*slow).Reset(waitDelay)
 	defer (*slow).Stop()
 	return cmd.Wait()
 }
 
+// isExit reports whether an error is one of these exit statuses.
 func isExit(err error, codes ...int) bool {
 	var ended *exec.ExitError
 	if !errors.As(err, &ended) {
@@ -361,8 +364,8 @@ func isExit(err error, codes ...int) bool {
 	return false
 }
 
-// bare returns the error of a host without longterm.
-func bare(t Target, program string) error {
+// missingError returns the error of a host without longterm.
+func missingError(t Target, program string) error {
 	what := "longterm not found"
 	if program != "" {
 		what = fmt.Sprintf("longterm at %s was removed or cannot be run", printable(program))
@@ -371,16 +374,16 @@ func bare(t Target, program string) error {
 		WithHint("`longterm hosts install %s` copies this one there; or use --install", t)
 }
 
-// guarded is what guard needs of a connection.
-type guarded interface {
+// probedConn is the part of a connection that watchConnection uses.
+type probedConn interface {
 	CloseChan() <-chan struct{}
 	Ping() (time.Duration, error)
 	Close() error
 }
 
-// guard returns when the connection has ended, and ends a dead one. After a sleep or a change of this machine's
+// watchConnection returns when the connection has ended, and closes a dead one. After a sleep or a change of this machine's
 // addresses it probes at once, earlier than yamux would.
-func guard(ctx context.Context, mux guarded, addresses func() string) {
+func watchConnection(ctx context.Context, mux probedConn, addresses func() string) {
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
 	before, clock := addresses(), time.Now()
@@ -393,9 +396,9 @@ func guard(ctx context.Context, mux guarded, addresses func() string) {
 		case <-every.C:
 		}
 		here, now := addresses(), time.Now()
-		slept := now.Round(0).Sub(clock.Round(0)) > 5*time.Second // by the wall: the other clock slept, too
+		slept := now.Round(0).Sub(clock.Round(0)) > 5*time.Second // by the wall clock, which also runs during sleep
 		if here != before || slept {
-			if !answers(mux) {
+			if !respondsInTime(mux) {
 				_ = mux.Close()
 				return
 			}
@@ -404,10 +407,11 @@ func guard(ctx context.Context, mux guarded, addresses func() string) {
 	}
 }
 
-// probeTime is how long an answer may take where the connection is probably dead.
+// probeTime bounds the response of a connection that is probably dead.
 const probeTime = 3 * time.Second
 
-func answers(mux guarded) bool {
+// respondsInTime reports whether a connection responds within probeTime.
+func respondsInTime(mux probedConn) bool {
 	answer := make(chan error, 1)
 	go func() {
 		_, err := mux.Ping()

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// fakeSSH is an ssh that ends with these complaints, one each time it is called, and the last for ever.
+// fakeSSH returns an ssh command that exits with these messages, one per call, and the last one forever.
 func fakeSSH(t *testing.T, dir string, complaints ...string) []string {
 	t.Helper()
 	script := "case \"$*\" in *'-O exit'*) exit 0;; esac\n" +
@@ -32,9 +32,8 @@ func fakeSSH(t *testing.T, dir string, complaints ...string) []string {
 	return []string{"/bin/sh", name}
 }
 
-// A link whose host wants a user asked again ends, whenever that comes up; whoever waits for it is told. One that
-// only has no network goes on.
-func TestRefusedLinkEnds(t *testing.T) {
+// A link whose host needs a user's answer exits, and its callers get the error. A link without network retries.
+func TestLink_EndsIfRefused(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		t.Fatal(err)
@@ -61,11 +60,11 @@ func TestRefusedLinkEnds(t *testing.T) {
 	defer l.mu.Unlock()
 	var e *api.Error
 	if !errors.As(l.state.err, &e) || e.Code != api.CodeHostRefused {
-		t.Errorf("it ended for: %v", l.state.err)
+		t.Errorf("got end with error %v", l.state.err)
 	}
 }
 
-// What is only true of the connection that a bridge came by is not for sessions, which outlive it.
+// Variables of the bridge's connection are not passed to sessions, which outlive it.
 func TestSessionEnviron(t *testing.T) {
 	for _, name := range []string{"SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT", "SSH_AUTH_SOCK", "LONGTERM_SESSION", "SSH_ASKPASS"} {
 		t.Setenv(name, "x")
@@ -76,6 +75,6 @@ func TestSessionEnviron(t *testing.T) {
 		}
 	}
 	if !slices.Contains(sessionEnviron(), "SSH_ASKPASS=x") {
-		t.Error("the rest is not there")
+		t.Error("got no other variables")
 	}
 }

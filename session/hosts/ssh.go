@@ -19,22 +19,22 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// SSH is how ssh(1) is called.
+// SSH configures calls of ssh(1).
 type SSH struct {
 	Argv []string      // program and first arguments; empty: ssh
 	Keep time.Duration // how long ssh keeps an unused connection
-	Dir  string        // for the sockets of its connections
+	Dir  string        // directory for the sockets of its connections
 }
 
-// maxControl is what a socket's path may be long: ssh adds 17 bytes while it makes one.
+// maxControl bounds a socket's path, in bytes: ssh appends 17 bytes while it creates one.
 const maxControl = 103 - 17
 
-// waitDelay is how long ssh's descriptors are waited for after its end: one that went to the background keeps some.
+// waitDelay bounds the wait for ssh's descriptors after its exit: a background ssh keeps some.
 const waitDelay = 2 * time.Second
 
 // controlPath returns the ControlPath by which calls of ssh share a connection, or "" if it would be too long.
 func (s *SSH) controlPath(t Target) string {
-	if p := filepath.Join(s.Dir, t.key()+".ssh"); len(p) <= maxControl && !strings.Contains(p, `"`) {
+	if p := filepath.Join(s.Dir, t.fileKey()+".ssh"); len(p) <= maxControl && !strings.Contains(p, `"`) {
 		return p
 	}
 	return ""
@@ -50,7 +50,7 @@ func (s *SSH) argv(t Target, quiet bool, more ...string) []string {
 		argv = append(argv, "-o", "BatchMode=yes")
 	}
 	if c := s.controlPath(t); c != "" {
-		// Percent signs are ssh's, and its parser cuts at blanks.
+		// ssh interprets percent signs, and its parser splits at blanks.
 		c = `"` + strings.ReplaceAll(c, "%", "%%") + `"`
 		argv = append(argv, "-o", "ControlMaster=auto", "-o", "ControlPath="+c,
 			"-o", fmt.Sprintf("ControlPersist=%d", max(1, int(s.Keep.Seconds()))))
@@ -59,7 +59,7 @@ func (s *SSH) argv(t Target, quiet bool, more ...string) []string {
 	return append(argv, more...)
 }
 
-// command runs a line of the remote shell, with neither terminal nor escape characters.
+// command returns a command that runs a line of the remote shell, without terminal and escape characters.
 func (s *SSH) command(ctx context.Context, t Target, quiet bool, line string) *exec.Cmd {
 	argv := append(s.argv(t, quiet, "-T", "-e", "none", "--", string(t)), line)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -67,10 +67,10 @@ func (s *SSH) command(ctx context.Context, t Target, quiet bool, line string) *e
 	return cmd
 }
 
-// run runs a line to its end.
+// run runs a line and returns its output.
 func (s *SSH) run(ctx context.Context, t Target, quiet bool, line string, in io.Reader) (string, error) {
 	cmd := s.command(ctx, t, quiet, line)
-	var complaint tail
+	var complaint tailBuffer
 	cmd.Stdin, cmd.Stderr = in, &complaint
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrWaitDelay) { // it continues in the background with its input
@@ -79,7 +79,7 @@ func (s *SSH) run(ctx context.Context, t Target, quiet bool, line string, in io.
 	if err != nil && ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return string(out), failureOf(t, err, complaint.String())
+	return string(out), sshError(t, err, complaint.String())
 }
 
 // closeMaster closes ssh's master connection to a host, if one is open.
@@ -95,8 +95,8 @@ func (s *SSH) closeMaster(t Target) {
 	_ = cmd.Run()
 }
 
-// complaints are ssh's messages before it exits with 255, and their meaning. The first match counts.
-var complaints = []struct {
+// sshErrors lists ssh's messages before exit status 255, and their meaning. The first match counts.
+var sshErrors = []struct {
 	text string
 	code api.Code
 	hint string
@@ -113,8 +113,8 @@ var complaints = []struct {
 // sshFailed is ssh's own exit status.
 const sshFailed = 255
 
-// failureOf makes an error of how a call of ssh ended.
-func failureOf(t Target, err error, complaint string) error {
+// sshError returns the error of a call of ssh.
+func sshError(t Target, err error, complaint string) error {
 	if err == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func failureOf(t Target, err error, complaint string) error {
 	if !errors.As(err, &ended) || ended.ExitCode() >= 0 && ended.ExitCode() != sshFailed {
 		return fmt.Errorf("on %s: %w: %s", t, err, lastLine(complaint))
 	}
-	for _, c := range complaints {
+	for _, c := range sshErrors {
 		if strings.Contains(complaint, c.text) {
 			e := api.Errorf(c.code, "%s: %s", t, lastLine(complaint))
 			if c.hint != "" {
@@ -134,22 +134,23 @@ func failureOf(t Target, err error, complaint string) error {
 			return e
 		}
 	}
-	said := lastLine(complaint)
-	if said == "" {
-		said = "ssh ended: " + err.Error()
+	message := lastLine(complaint)
+	if message == "" {
+		message = "ssh ended: " + err.Error()
 	}
-	return api.Errorf(api.CodeUnavailable, "%s cannot be reached: %s", t, said).WithHint("see whether `ssh %s` works by itself", string(t))
+	return api.Errorf(api.CodeUnavailable, "%s cannot be reached: %s", t, message).WithHint("see whether `ssh %s` works by itself", string(t))
 }
 
-// tail keeps the end of the written bytes.
-type tail struct {
+// tailBuffer keeps the end of the written bytes.
+type tailBuffer struct {
 	mu sync.Mutex
 	b  []byte
 }
 
+// maxTail bounds the kept bytes.
 const maxTail = 4 << 10
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.b = append(t.b, p...); len(t.b) > maxTail {
@@ -158,7 +159,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+func (t *tailBuffer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.b)

@@ -48,8 +48,8 @@ func Split(ref string) (host, session string, ok bool) {
 	return host, session, true
 }
 
-// key names the target's files.
-func (t Target) key() string {
+// fileKey returns the name of the target's files.
+func (t Target) fileKey() string {
 	sum := sha256.Sum256([]byte(t))
 	return hex.EncodeToString(sum[:8])
 }

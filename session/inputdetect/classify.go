@@ -77,8 +77,8 @@ func newEvaluation(f *Facts) *evaluation {
 	if m := f.Modes; m != nil {
 		s.hidesInput = m.Canonical && !m.Echo
 		s.isRaw = !m.Canonical
-		if f.Probe.State == Reading && m.Limit > 0 { // equivalent to a wait with a timeout
-			f.Probe.State, f.Probe.Timeout = Polling, m.Limit
+		if f.Probe.State == Reading && m.ReadTimeout > 0 { // equivalent to a wait with a timeout
+			f.Probe.State, f.Probe.Timeout = Polling, m.ReadTimeout
 		}
 	}
 	s.isRelay = relayPrograms[f.Probe.Program] && !f.promptsItself()

@@ -14,7 +14,7 @@ var (
 	noecho = &sys.Modes{Canonical: true, Signals: true}
 	raw    = &sys.Modes{Signals: true}
 
-	limited = &sys.Modes{Signals: true, Limit: 300 * time.Millisecond}
+	limited = &sys.Modes{Signals: true, ReadTimeout: 300 * time.Millisecond}
 )
 
 // resultReading is the result of a program that reads the terminal.

@@ -230,7 +230,7 @@ func (p *Prober) eachThread(pr *process, f func(tid int)) {
 		return
 	}
 	p.tids = p.tids[:0]
-	_ = pr.Numbers("task", func(tid int) bool {
+	_ = pr.EachNumber("task", func(tid int) bool {
 		p.tids = append(p.tids, tid)
 		return len(p.tids) < maxThreads
 	})

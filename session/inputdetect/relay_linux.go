@@ -120,7 +120,7 @@ func (p *Prober) mastersOf(pid int) []int {
 // eachDescriptor calls f for the descriptors of a process until f returns false.
 func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
 	n := 0
-	_ = pr.Numbers("fd", func(fd int) bool {
+	_ = pr.EachNumber("fd", func(fd int) bool {
 		n++
 		return f(fd) && n < maxRelayFDs
 	})
@@ -130,7 +130,7 @@ func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
 // user, which may not be examined, can only relay for these.
 func (p *Prober) descendantTerminals(root int) (lines []int) {
 	p.descendants(root, func(pr *process) bool {
-		major, minor := sys.Device(pr.TTY)
+		major, minor := sys.SplitDevice(pr.TTY)
 		if dev := unix.Mkdev(major, minor); pr.TTY != 0 && dev != p.target.TTY && major == 136 && !slices.Contains(lines, int(minor)) {
 			lines = append(lines, int(minor))
 		}
@@ -143,8 +143,8 @@ func (p *Prober) descendantTerminals(root int) (lines []int) {
 // among all processes.
 func (p *Prober) findTarget(dev uint64, root int) (t Target, ok bool) {
 	check := func(pr *process) bool {
-		if pr.TTY != 0 && unix.Mkdev(sys.Device(pr.TTY)) == dev && pr.Front > 0 {
-			t, ok = Target{TTY: dev, Group: pr.Front, Leader: pr.Session}, true
+		if pr.TTY != 0 && unix.Mkdev(sys.SplitDevice(pr.TTY)) == dev && pr.Foreground > 0 {
+			t, ok = Target{TTY: dev, Group: pr.Foreground, Leader: pr.Session}, true
 		}
 		return !ok
 	}
@@ -230,7 +230,7 @@ func (p *Prober) sshServer(relay int) (server int) {
 func (p *Prober) sockets(pr *process) (inodes []string) {
 	var buf [64]byte
 	p.eachDescriptor(pr, func(fd int) bool {
-		to, err := pr.Link("fd/"+strconv.Itoa(fd), buf[:])
+		to, err := pr.ReadLink("fd/"+strconv.Itoa(fd), buf[:])
 		if err != nil {
 			return true
 		}
@@ -249,7 +249,7 @@ func (p *Prober) peerSockets(pr *process, inodes []string) (ends []string) {
 	}
 	var table []tcpConnection
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		table = append(table, parseConnections(pr.ReadLong(name, maxTable))...)
+		table = append(table, parseConnections(pr.ReadUpTo(name, maxTable))...)
 	}
 	for i := range table {
 		c := &table[i]

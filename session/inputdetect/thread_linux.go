@@ -179,7 +179,7 @@ var devTTY, devMaster = unix.Mkdev(5, 0), unix.Mkdev(5, 2)
 
 // isControllingTTY reports whether the terminal is the process's controlling terminal.
 func (t *thread) isControllingTTY() bool {
-	return unix.Mkdev(sys.Device(t.process.TTY)) == t.prober.target.TTY
+	return unix.Mkdev(sys.SplitDevice(t.process.TTY)) == t.prober.target.TTY
 }
 
 // watchesTTY reports whether a descriptor is the terminal, or an epoll instance with the terminal.

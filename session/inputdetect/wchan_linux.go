@@ -87,7 +87,7 @@ func (t *thread) hasTTY() bool {
 // anyEpollWatchesTTY reports whether any epoll instance of the process awaits the terminal.
 func (t *thread) anyEpollWatchesTTY() (found bool) {
 	n := 0
-	_ = t.process.Numbers(t.path+"fd", func(fd int) bool {
+	_ = t.process.EachNumber(t.path+"fd", func(fd int) bool {
 		n++
 		found = t.epollsTTY(fd, 0)
 		return !found && n < 256

@@ -76,7 +76,7 @@ func (h tomlHooks) install(p Place, old []byte) ([]byte, []string, error) {
 	}
 	for i := range d.Items { // `hooks = []`, as the program itself writes it
 		it := &d.Items[i]
-		if list, ok := it.Data.([]any); ok && len(list) == 0 && slices.Equal(it.Path, []string{"hooks"}) && !it.Inline {
+		if list, ok := it.Data.([]any); ok && len(list) == 0 && slices.Equal(it.Path, []string{"hooks"}) && !it.IsInline {
 			old = slices.Concat(old[:it.Line], old[tomldoc.EndOfLine(old, it.Raw.To):])
 		}
 	}
@@ -114,7 +114,7 @@ type tomlAction struct {
 
 func tomlActions(d *tomldoc.Document) (all []tomlAction) {
 	for h := range d.Headers {
-		if !d.Headers[h].Many || !slices.Equal(d.Headers[h].Path, []string{"hooks"}) {
+		if !d.Headers[h].IsArray || !slices.Equal(d.Headers[h].Path, []string{"hooks"}) {
 			continue
 		}
 		a := tomlAction{header: h}

@@ -26,7 +26,7 @@ func TestBell_Retried_WhenSwitchFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bell, err := spinwait.NewBell(at)
+	bell, err := spinwait.NewReadySignal(at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ const spareDescriptors = 16
 
 // isNearDescriptorLimit reports whether f, just opened, came near the limit: descriptors are assigned from the lowest.
 func isNearDescriptorLimit(f *os.File) bool {
-	left, err := sys.DescriptorsLeft(f)
+	left, err := sys.FreeDescriptors(f)
 	return err == nil && left <= spareDescriptors
 }
 

@@ -93,7 +93,7 @@ func (k *Keeper) serveListener(l *listener) {
 		}
 		err = errors.Join(err, next)
 	}
-	if !errors.Is(err, sys.ErrNobodyLeft) {
+	if !errors.Is(err, sys.ErrFilterUnused) {
 		k.log.Error("executions can no longer be checked and will fail", "session", l.id, "err", err)
 	}
 	k.mu.Lock()
@@ -119,8 +119,8 @@ func (k *Keeper) openListener(l *listener) (fd int, err error) {
 	if err != nil {
 		return fd, err
 	}
-	sys.WakeAtOnce(fd)
-	bell, err := spinwait.NewBell(fd)
+	sys.SetSyncWakeUp(fd)
+	bell, err := spinwait.NewReadySignal(fd)
 	if err != nil {
 		return fd, err
 	}
@@ -149,7 +149,7 @@ func (k *Keeper) receivePending(l *listener, fd int) error {
 	if err != nil || !k.setLingering(l, true) {
 		return err
 	}
-	for err == nil && k.setLingering(l, true) && spinwait.For(fd) { // a process that starts one program mostly starts more
+	for err == nil && k.setLingering(l, true) && spinwait.WaitReadable(fd) { // a process that starts one program mostly starts more
 		err = k.receiveOne(l, fd)
 	}
 	k.setLingering(l, false)
@@ -171,7 +171,7 @@ func (k *Keeper) receiveOne(l *listener, fd int) error {
 	}
 	k.mu.Lock()
 	if l.isFull() { // a recent answer may have made room
-		k.dropEndedLocked(l, func(number uint64) bool { return !sys.NotificationValid(fd, number) })
+		k.dropEndedLocked(l, func(number uint64) bool { return !sys.IsNotificationValid(fd, number) })
 	}
 	full := l.isFull()
 	k.mu.Unlock()
@@ -199,7 +199,7 @@ func (k *Keeper) forwardExecution(l *listener, fd int, n sys.Notification) error
 		return ignoreExited(sys.AnswerNotification(fd, n.ID, 0))
 	}
 	e := l.readExecution(n)
-	if !sys.NotificationValid(fd, n.ID) {
+	if !sys.IsNotificationValid(fd, n.ID) {
 		return nil // the memory that was read may be another process's
 	}
 	k.mu.Lock()
@@ -325,7 +325,7 @@ func (k *Keeper) dropExitedLocked() {
 			continue
 		}
 		_ = raw.Control(func(fd uintptr) {
-			k.dropEndedLocked(l, func(number uint64) bool { return !sys.NotificationValid(int(fd), number) })
+			k.dropEndedLocked(l, func(number uint64) bool { return !sys.IsNotificationValid(int(fd), number) })
 		})
 	}
 }
@@ -352,7 +352,7 @@ func (k *Keeper) resumeListener(payload []byte) error {
 	l := newListener(sessionRun{h.ID, h.Run}, h.LeaderPID, adoptFile(h.FD, "seccomp listener"))
 	l.programStarted = true
 	if h.Inbox > 0 {
-		if in, err := notifyqueue.Keep(adoptFile(h.Inbox, "inbox")); err != nil { // without the listener each execution would fail
+		if in, err := notifyqueue.MapOwned(adoptFile(h.Inbox, "inbox")); err != nil { // without the listener each execution would fail
 			k.log.Error("an inbox of executions", "session", h.ID, "err", err)
 		} else {
 			in.Grant(0)

@@ -143,7 +143,7 @@ func Run(cfg Config) error {
 			calmly.Next()
 			rests := k.poller.IsIdle()
 			if given := memory.MaybeRelease(rests); pages.IsDue(sys.PageFaults(), given || rests) {
-				sys.LeaveOwnPages()
+				sys.ReleaseOwnPages()
 			}
 		case <-term:
 			k.log.Warn("keeper ends on SIGTERM; its sessions end with it")

@@ -20,7 +20,7 @@ import (
 // listenerOwner states which process receives a listener's executions. Guarded by Keeper.mu.
 type listenerOwner struct {
 	receiveMu      sync.Mutex         // held while an execution is received; inbox is set with this and Keeper.mu held
-	inbox          *notifyqueue.Inbox // nil: no daemon has requested one
+	inbox          *notifyqueue.Queue // nil: no daemon has requested one
 	daemonReceives bool               // a daemon receives executions
 	daemonPID      int                // its process
 	daemonNearby   bool               // a daemon that receives at times is connected: the keeper's goroutine need not linger
@@ -37,7 +37,7 @@ func (l *listener) receive(fd int) (sys.Notification, error) {
 	if l.inbox == nil {
 		return sys.ReceiveNotification(fd)
 	}
-	return l.inbox.Take(fd)
+	return l.inbox.ReceiveUnstored(fd)
 }
 
 // setBellLocked turns the bell on if no process waits at the listener.
@@ -45,7 +45,7 @@ func (k *Keeper) setBellLocked(l *listener) {
 	if l.bell == nil {
 		return // it is turned on when it is opened
 	}
-	err := l.bell.Set(!l.daemonReceives && !l.lingering) // it is open as long as the listener is registered
+	err := l.bell.SetEnabled(!l.daemonReceives && !l.lingering) // it is open as long as the listener is registered
 	if err == nil {
 		l.bellBroken = false
 		return
@@ -135,9 +135,9 @@ func (k *Keeper) drainStaleInbox(l *listener, fd int) error {
 }
 
 // adoptExecution takes over one execution from the inbox.
-func (k *Keeper) adoptExecution(l *listener, in *notifyqueue.Inbox, fd int, n sys.Notification) error {
+func (k *Keeper) adoptExecution(l *listener, in *notifyqueue.Queue, fd int, n sys.Notification) error {
 	defer in.Clear(n.ID)
-	if !sys.NotificationValid(fd, n.ID) {
+	if !sys.IsNotificationValid(fd, n.ID) {
 		return nil // it was answered, or its process has ended
 	}
 	return k.forwardExecution(l, fd, n)

@@ -14,11 +14,11 @@ import (
 
 // rejectsSignalCall reports whether to reject a call that would act on longterm's own processes.
 func (k *Keeper) rejectsSignalCall(n sys.Notification) bool {
-	aim := n.Aim()
-	if aim.PID <= 0 && !aim.Everyone || !sys.SharesPIDs(n.PID) {
+	aim := n.Target()
+	if aim.PID <= 0 && !aim.IsAll || !sys.SharesPIDNamespace(n.PID) {
 		return false // in another PID namespace it cannot name these processes
 	}
-	if aim.Everyone {
+	if aim.IsAll {
 		return true
 	}
 	k.mu.Lock()
@@ -27,12 +27,12 @@ func (k *Keeper) rejectsSignalCall(n sys.Notification) bool {
 		own = append(own, int(c.pid))
 	}
 	k.mu.Unlock()
-	process := int(sys.Number(aim.PID, "status", "Tgid")) // a thread's number identifies its process
+	process := int(sys.NumberField(aim.PID, "status", "Tgid")) // a thread's number identifies its process
 	for _, pid := range own {
 		if pid <= 0 {
 			continue
 		}
-		if group, err := syscall.Getpgid(pid); process == pid || aim.Group && err == nil && group == aim.PID {
+		if group, err := syscall.Getpgid(pid); process == pid || aim.IsGroup && err == nil && group == aim.PID {
 			return true
 		}
 	}

@@ -43,7 +43,7 @@ func handleUpgrade(k *Keeper, c *conn, m *wire.Upgrade, files []*os.File) error 
 
 // upgrade executes another binary in place. It returns only if that fails.
 func (k *Keeper) upgrade(exe *os.File) error {
-	path, _ := sys.OwnFile(exe.Fd())
+	path, _ := sys.OwnFilePath(exe.Fd())
 	if err := k.probe(path); err != nil {
 		return fmt.Errorf("upgrade: the new executable does not run: %w", err)
 	}

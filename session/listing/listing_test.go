@@ -20,7 +20,7 @@ func TestTable(t *testing.T) {
 		{ID: "2", Name: "c", State: "running", PID: 9, Needs: &api.InputRequest{Kind: "password"}},
 	}
 	var b strings.Builder
-	if err := Fit(&b, list, Look{}, ""); err != nil {
+	if err := WriteSessions(&b, list, TableFormat{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	want := "" +
@@ -57,7 +57,7 @@ func TestTable_Ports(t *testing.T) {
 	}
 }
 
-// A name or a title moves no cursor, and turns no row round.
+// Control characters and direction marks of names and titles are replaced.
 func TestPrintable(t *testing.T) {
 	if got := Printable("a\x1b[2Jb\u009bc\u202egnp.exe\u2066 é 你 👩‍👧"); got != "a\uFFFD[2Jb\uFFFDc\uFFFDgnp.exe\uFFFD é 你 👩‍👧" {
 		t.Errorf("%q", got)
@@ -65,7 +65,7 @@ func TestPrintable(t *testing.T) {
 }
 
 // FAULT: H19
-func TestFit_OneRowASession(t *testing.T) {
+func TestWriteSessions_OneRowEach(t *testing.T) {
 	list := []api.Session{
 		{ID: "0123456789", Name: "build", State: "running", PID: 1234567, Duration: 61_000, Cwd: "/home/me/projects/longterm/session/listing", Command: strings.Repeat("make all ", 9), Shell: &api.Shell{Phase: "prompt"}},
 		{ID: "9876543210", Name: "a-rather-long-name-of-a-session", State: "running", PID: 12, Duration: 500, Cwd: "/home/me", Command: "bash 你好世界你好世界"},
@@ -73,7 +73,7 @@ func TestFit_OneRowASession(t *testing.T) {
 	}
 	for width := 1; width <= 300; width++ {
 		var b strings.Builder
-		if err := Fit(&b, list, Look{Width: width, Colour: width%2 == 0}, "/home/me"); err != nil {
+		if err := WriteSessions(&b, list, TableFormat{Width: width, Colour: width%2 == 0}, "/home/me"); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -84,7 +84,7 @@ func TestFit_OneRowASession(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := Fit(&b, list, Look{Width: 80}, "/home/me/"); err != nil {
+	if err := WriteSessions(&b, list, TableFormat{Width: 80}, "/home/me/"); err != nil {
 		t.Fatal(err)
 	}
 	want := "" +
@@ -96,18 +96,18 @@ func TestFit_OneRowASession(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", b.String(), want)
 	}
 	b.Reset()
-	if err := Fit(&b, list, Look{}, "/home/me"); err != nil || !strings.Contains(b.String(), "  /home/me  ") {
+	if err := WriteSessions(&b, list, TableFormat{}, "/home/me"); err != nil || !strings.Contains(b.String(), "  /home/me  ") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
 
 // A session that needs the user comes first on a terminal, and each cell has its style.
-func TestFit_NeedsComeFirst(t *testing.T) {
+func TestWriteSessions_NeedsComeFirst(t *testing.T) {
 	list := []api.Session{
 		{ID: "1", Name: "a", State: "exited", ExitCode: new(1)}, {ID: "2", Name: "b", State: "running", PID: 7, Approvals: []string{"A1"}},
 	}
 	var b strings.Builder
-	if err := Fit(&b, list, Look{Width: 80, Colour: true}, ""); err != nil {
+	if err := WriteSessions(&b, list, TableFormat{Width: 80, Colour: true}, ""); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -120,8 +120,8 @@ func TestFit_NeedsComeFirst(t *testing.T) {
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // FAULT: H19
-func TestWrite_AlignsAndDrops(t *testing.T) {
-	columns := []Column{{Head: "N", Right: true, Wide: 4}, {Head: "PID", Drops: true}, {Head: "TEXT", Least: 6}}
+func TestWriteTable_AlignsAndDrops(t *testing.T) {
+	columns := []Column{{Head: "N", AlignRight: true, MinWidth: 4}, {Head: "PID", CanDrop: true}, {Head: "TEXT", ShrinkTo: 6}}
 	rows := [][]string{{"1", "12345", "a text that is long"}, {"20", "1", "b"}}
 	for width, want := range map[int]string{
 		0:  "   N  PID    TEXT\n   1  12345  a text that is long\n  20  1      b\n",
@@ -129,12 +129,12 @@ func TestWrite_AlignsAndDrops(t *testing.T) {
 		14: "   N  TEXT\n   1  a text …\n  20  b\n",
 	} {
 		var b strings.Builder
-		if err := Write(&b, columns, rows, Look{Width: width}); err != nil || b.String() != want {
+		if err := WriteTable(&b, columns, rows, TableFormat{Width: width}); err != nil || b.String() != want {
 			t.Errorf("at %d: %v\n%q\n%q", width, err, b.String(), want)
 		}
 	}
 	var b strings.Builder
-	if err := Write(&b, WithoutHeads(columns), rows[1:], Look{}); err != nil || b.String() != "  20  1  b\n" {
+	if err := WriteTable(&b, WithoutHeads(columns), rows[1:], TableFormat{}); err != nil || b.String() != "  20  1  b\n" {
 		t.Errorf("%v %q", err, b.String())
 	}
 }
@@ -142,7 +142,7 @@ func TestWrite_AlignsAndDrops(t *testing.T) {
 // On a terminal progress has a bar, and a failed command its first error. Piped, the column stays as it was.
 //
 // FAULT: H19
-func TestFit_ShowsProgressAndLastError(t *testing.T) {
+func TestWriteSessions_ProgressAndLastError(t *testing.T) {
 	eta := int64(90_000)
 	list := []api.Session{
 		{ID: "1", Name: "a", State: "running", PID: 1, Progress: &api.Progress{State: "normal", Percent: 40}, Activity: &api.Activity{Running: true, ETAMS: &eta, Errors: 2}},
@@ -156,7 +156,7 @@ func TestFit_ShowsProgressAndLastError(t *testing.T) {
 		0:   {"40% ETA 1m30s 2 errors", "prompt", "-", "make 1m01s 100%", "prompt"},
 	} {
 		var b strings.Builder
-		if err := Fit(&b, list, Look{Width: width}, ""); err != nil {
+		if err := WriteSessions(&b, list, TableFormat{Width: width}, ""); err != nil {
 			t.Fatal(err)
 		}
 		for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")[1:] {
@@ -170,14 +170,14 @@ func TestFit_ShowsProgressAndLastError(t *testing.T) {
 	}
 }
 
-// Ten thousand sessions are listed in well under a second, in any script.
-func BenchmarkFit(b *testing.B) {
+// BenchmarkWriteSessions writes ten thousand sessions, in several scripts.
+func BenchmarkWriteSessions(b *testing.B) {
 	list := make([]api.Session, 10_000)
 	for i := range list {
 		list[i] = api.Session{ID: "0123456789", Name: "שלום 你好", State: "running", PID: i, Cwd: "/home/me/projects/a-long-name", Command: strings.Repeat("make ", 20)}
 	}
 	for b.Loop() {
-		if err := Fit(io.Discard, list, Look{Width: 80, Colour: true}, "/home/me"); err != nil {
+		if err := WriteSessions(io.Discard, list, TableFormat{Width: 80, Colour: true}, "/home/me"); err != nil {
 			b.Fatal(err)
 		}
 	}

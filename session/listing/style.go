@@ -2,7 +2,7 @@ package listing
 
 import "strings"
 
-// Style is the look of a text: parameters of the control sequence SGR (ECMA-48, 8.3.117), or Plain.
+// Style is the style of a text: parameters of the control sequence SGR (ECMA-48, 8.3.117), or Plain.
 type Style string
 
 // The styles of tables. They use the terminal's own palette, so that they fit its background.
@@ -10,22 +10,22 @@ const (
 	Plain   Style = ""
 	Bold    Style = "1"
 	Faint   Style = "2"
-	Good    Style = "32"   // green: runs, succeeded
-	Bad     Style = "31"   // red: failed, was lost or denied
+	Good    Style = "32"   // green: running, succeeded
+	Bad     Style = "31"   // red: failed, lost or denied
 	Waiting Style = "1;33" // bold yellow: needs the user
-	Found   Style = "1;35" // bold magenta: what a search found
+	Found   Style = "1;35" // bold magenta: match of a search
 )
 
-// Of returns text in a style.
-func (s Style) Of(text string) string {
+// Apply returns text in a style.
+func (s Style) Apply(text string) string {
 	if s == Plain || text == "" {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
 }
 
-// If returns s if on is set, else Plain.
-func If(on bool, s Style) Style {
+// StyleIf returns s if on is set, else Plain.
+func StyleIf(on bool, s Style) Style {
 	if on {
 		return s
 	}

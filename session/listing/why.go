@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Bounds of WhyLines.
+// Bounds of WhyLines: characters of a line, and numbers of entries.
 const (
 	whyWidth   = 200 // characters of a line
 	whyErrors  = 2
@@ -18,15 +18,15 @@ const (
 	whyListed  = 3
 )
 
-// WhyLines returns a comparison of two runs as text, at most 25 lines.
+// WhyLines describes a comparison of two runs as text, at most 25 lines.
 func WhyLines(w *api.Why) []string {
 	t := &whyText{w: w}
-	t.head()
+	t.addHead()
 	if w.Good == nil {
-		t.withoutBaseline()
+		t.addWithoutBaseline()
 	} else {
-		t.output()
-		t.changes()
+		t.addOutputDiff()
+		t.addChanges()
 	}
 	for _, n := range w.Notes {
 		t.add("note: %s", n)
@@ -38,14 +38,15 @@ func WhyLines(w *api.Why) []string {
 type whyText struct {
 	w     *api.Why
 	lines []string
-	shown []string // lines of output that are in it
+	shown []string // lines of output already included
 }
 
+// add appends a line.
 func (t *whyText) add(format string, args ...any) {
 	t.lines = append(t.lines, Shorten(Printable(strings.ReplaceAll(fmt.Sprintf(format, args...), "\t", "  ")), whyWidth))
 }
 
-// runName returns a run as users name it.
+// runName returns the name of a run for users.
 func runName(r *api.ComparedRun) string {
 	if r.Command > 0 {
 		return fmt.Sprintf("%s:%d", r.Name, r.Command)
@@ -53,7 +54,7 @@ func runName(r *api.ComparedRun) string {
 	return r.Name
 }
 
-// endText returns how a run ended.
+// endText describes how a run ended.
 func endText(r *api.ComparedRun) string {
 	took := Elapsed(r.DurationMS)
 	switch {
@@ -72,8 +73,8 @@ func endText(r *api.ComparedRun) string {
 // oneLine returns a command on one line.
 func oneLine(s string, n int) string { return Shorten(strings.Join(strings.Fields(s), " "), n) }
 
-// head writes both runs on one line.
-func (t *whyText) head() {
+// addHead adds both runs on one line.
+func (t *whyText) addHead() {
 	w := t.w
 	line := fmt.Sprintf("%s `%s` %s", runName(&w.Run), oneLine(w.Run.Line, 60), endText(&w.Run))
 	if g := w.Good; g != nil {
@@ -95,8 +96,8 @@ func (t *whyText) head() {
 	t.add("%s", line)
 }
 
-// withoutBaseline writes what is known without a good run for comparison.
-func (t *whyText) withoutBaseline() {
+// addWithoutBaseline adds the known facts without a good run for comparison.
+func (t *whyText) addWithoutBaseline() {
 	if e := t.w.FirstError; e != nil {
 		t.add("first error (line %d): %s", e.Number, e.Text)
 	}
@@ -106,12 +107,13 @@ func (t *whyText) withoutBaseline() {
 	}
 }
 
+// recentText describes the results of the previous runs.
 func recentText(w *api.Why) string {
 	return fmt.Sprintf("%d of the %d runs before it failed, too", w.RecentBad, w.Recent)
 }
 
-// output writes how the outputs differ.
-func (t *whyText) output() {
+// addOutputDiff adds the differences of the outputs.
+func (t *whyText) addOutputDiff() {
 	w := t.w
 	switch {
 	case len(w.New) > 0:
@@ -122,8 +124,8 @@ func (t *whyText) output() {
 	default:
 		t.add("no new lines: both runs printed the same; only numbers, times, ids and the like differ")
 	}
-	t.errors("new error: ", w.NewErrors)
-	t.list("test fails now: ", w.NewFailures, whyTests)
+	t.addErrors("new error: ", w.NewErrors)
+	t.addList("test fails now: ", w.NewFailures, whyTests)
 	also := 0
 	for i := range w.New {
 		if l := &w.New[i]; also < whyAlso && l.Telling && !t.hasShown(l.Text) {
@@ -142,12 +144,12 @@ func (t *whyText) output() {
 	for i := range w.Missing[:min(len(w.Missing), missing)] {
 		t.add("missing now: %s", w.Missing[i].Text)
 	}
-	t.errors("error gone: ", w.FixedErrors)
-	t.list("test passes again: ", w.FixedTests, whyTests)
+	t.addErrors("error gone: ", w.FixedErrors)
+	t.addList("test passes again: ", w.FixedTests, whyTests)
 }
 
-// errors writes errors that are not shown yet.
-func (t *whyText) errors(what string, list []diagnostics.Diagnostic) {
+// addErrors adds errors that are not shown yet.
+func (t *whyText) addErrors(what string, list []diagnostics.Diagnostic) {
 	n := 0
 	for i := range list {
 		d := &list[i]
@@ -172,6 +174,7 @@ func (t *whyText) errors(what string, list []diagnostics.Diagnostic) {
 	}
 }
 
+// hasShown reports whether a text is already included.
 func (t *whyText) hasShown(text string) bool {
 	for _, s := range t.shown {
 		if strings.Contains(s, text) || strings.Contains(text, s) {
@@ -181,8 +184,8 @@ func (t *whyText) hasShown(text string) bool {
 	return false
 }
 
-// list writes the first of a list on lines.
-func (t *whyText) list(what string, list []string, n int) {
+// addList adds the first n entries of a list, one per line.
+func (t *whyText) addList(what string, list []string, n int) {
 	for i, s := range list {
 		if i == n {
 			t.add("%sand %d more", what, len(list)-n)
@@ -192,8 +195,8 @@ func (t *whyText) list(what string, list []string, n int) {
 	}
 }
 
-// changes writes what changed between the runs.
-func (t *whyText) changes() {
+// addChanges adds what changed between the runs.
+func (t *whyText) addChanges() {
 	w := t.w
 	for i, c := range w.Commits {
 		if i == whyListed {
@@ -206,13 +209,13 @@ func (t *whyText) changes() {
 		t.add("commit: %d that the good run had are not in the history now", w.Dropped)
 	}
 	if n := len(w.Committed); n > 0 {
-		t.add("files in these commits: %s", firstOf(w.Committed, n))
+		t.add("files in these commits: %s", firstNames(w.Committed, n))
 	}
 	if w.FileCount > 0 {
-		t.add("changed files without a commit: %s", firstOf(w.Files, w.FileCount))
+		t.add("changed files without a commit: %s", firstNames(w.Files, w.FileCount))
 	}
 	if len(w.Locks) > 0 {
-		t.add("changed lock files: %s", firstOf(w.Locks, len(w.Locks)))
+		t.add("changed lock files: %s", firstNames(w.Locks, len(w.Locks)))
 	}
 	for i, v := range w.Variables {
 		if i == whyListed {
@@ -242,6 +245,7 @@ func (t *whyText) changes() {
 	}
 }
 
+// valueText formats the value of a variable.
 func valueText(s *string) string {
 	if s == nil {
 		return "not set"
@@ -249,8 +253,8 @@ func valueText(s *string) string {
 	return fmt.Sprintf("%q", *s)
 }
 
-// firstOf returns the first names of a list of n.
-func firstOf(list []string, n int) string {
+// firstNames returns the first names of a list of n.
+func firstNames(list []string, n int) string {
 	const most = 6
 	if n <= most {
 		return strings.Join(list, ", ")

@@ -9,9 +9,10 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
+// ptr returns a pointer to v.
 func ptr[T any](v T) *T { return &v }
 
-// fullWhy has more of everything than is shown.
+// fullWhy returns a comparison with more entries than are shown.
 func fullWhy() *api.Why {
 	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 	w := &api.Why{
@@ -46,12 +47,12 @@ func TestWhyLines_InOrder(t *testing.T) {
 	} {
 		i := strings.Index(text, want)
 		if i <= at {
-			t.Errorf("%q is missing or too early in\n%s", want, text)
+			t.Errorf("got no %q in order in\n%s", want, text)
 		}
 		at = i
 	}
 	if strings.ContainsRune(text, 0x1b) {
-		t.Error("escape sequences are printed")
+		t.Error("got escape sequences")
 	}
 }
 
@@ -69,7 +70,7 @@ func TestWhyLines_WithoutGoodRun(t *testing.T) {
 	text := strings.Join(WhyLines(w), "\n")
 	for _, want := range []string{"b `make` was ended by KILL", "first error (line 3): boom", "no good run", "3 of the 3 runs before it failed"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in\n%s", want, text)
+			t.Errorf("got no %q in\n%s", want, text)
 		}
 	}
 }

@@ -18,8 +18,8 @@ type Mask struct {
 // valid, and an accidental sequence start swallows no later text.
 func (m *Mask) Apply(p []byte) {
 	for len(p) > 0 {
-		full := m.screens.Alternate()
-		part := p[:m.screens.Next(p)]
+		full := m.screens.IsAlternate()
+		part := p[:m.screens.ReadToSwitch(p)]
 		p = p[len(part):]
 		if full {
 			m.drawn += uint64(len(part))
@@ -60,7 +60,7 @@ func (m *Mask) some(p []byte) {
 func (m *Mask) Restart() {
 	m.judge.Restart()
 	m.lines, m.nuls = lines{}, separators{}
-	m.screens.Assume(false)
+	m.screens.SetAlternate(false)
 }
 
 // MaskedBytes returns how many bytes were binary.
@@ -68,4 +68,4 @@ func (m *Mask) MaskedBytes() uint64 { return m.held }
 
 // Drawn returns how many bytes were drawn on the alternate screen, and whether it is still shown; `longterm screen` is
 // then the better view.
-func (m *Mask) Drawn() (bytes uint64, still bool) { return m.drawn, m.screens.Alternate() }
+func (m *Mask) Drawn() (bytes uint64, still bool) { return m.drawn, m.screens.IsAlternate() }

@@ -25,13 +25,13 @@ func shortSleep(d time.Duration) {
 // process stays in the list until its end.
 func (h *ptyHost) processes() []int {
 	leader := h.cmd.Process.Pid
-	all := sys.Look(programEnvVar).Of(leader, h.id)
+	all := sys.ReadTable(programEnvVar).SessionProcesses(leader, h.id)
 	for _, p := range h.knownProcesses {
 		if !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}
-	h.knownProcesses = sys.Living(all)
+	h.knownProcesses = sys.FilterAlive(all)
 	var pids []int
 	for _, p := range h.knownProcesses {
 		if p.PID != leader || !h.reaped.Load() {

@@ -199,9 +199,9 @@ func (d *decoder) reportProblem(at tomldoc.Position, key, format string, args ..
 func (d *decoder) readDocument(doc *tomldoc.Document) {
 	for _, h := range doc.Headers {
 		switch name := strings.Join(h.Path, "."); {
-		case name == "sessions" && h.Many:
+		case name == "sessions" && h.IsArray:
 			d.file.Sessions = append(d.file.Sessions, Session{Restart: RestartNever, Timeout: ReadyTimeout, Cwd: d.file.Root, position: h.At})
-		case name == "tabs" && h.Many:
+		case name == "tabs" && h.IsArray:
 			d.file.Tabs = append(d.file.Tabs, Tab{Arrange: Arrangements[0], position: h.At})
 		case name == "sessions" || name == "tabs":
 			d.reportProblem(h.At, name, "there may be several of these; write [[%s]]", name)

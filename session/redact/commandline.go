@@ -6,15 +6,15 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// assignment is one in a command line: NAME=value, NAME='value', NAME="value".
+// assignment matches an assignment in a command line: NAME=value, NAME='value', NAME="value".
 var assignment = pattern.Lazy(`\b([A-Za-z_][A-Za-z0-9_]*)=(?:'([^']*)'|"([^"$` + "`" + `\\]*)"|([^\s;&|<>()$'"` + "`" + `\\]+))`)
 
-// maxCommand bounds what of a command line is looked through for assignments, in bytes.
+// maxCommand bounds the part of a command line that is searched for assignments, in bytes.
 const maxCommand = 64 << 10
 
-// Line returns a command line with its secrets masked. It first learns values that the line assigns to secret
+// MaskCommand returns a command line with its secrets masked. It first learns values that the line assigns to secret
 // variables.
-func (v *Vault) Line(line string) string {
+func (v *Vault) MaskCommand(line string) string {
 	if v == nil {
 		return line
 	}
@@ -26,5 +26,5 @@ func (v *Vault) Line(line string) string {
 			}
 		}
 	}
-	return v.Set().Text(line)
+	return v.Set().MaskText(line)
 }

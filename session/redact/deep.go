@@ -2,48 +2,49 @@ package redact
 
 import "reflect"
 
-// Deep masks the strings in a value: in its fields, elements and pointers. v is a pointer; maps and shared values are
+// MaskDeep masks the strings in a value: in its fields, elements and pointers. v is a pointer; maps and shared values are
 // replaced, not written to. It leaves []byte alone.
-func (s *Set) Deep(v any) {
+func (s *Set) MaskDeep(v any) {
 	if !s.Empty() {
-		Rewrite(v, s.Text)
+		RewriteStrings(v, s.MaskText)
 	}
 }
 
-// Rewrite changes each text in a value, as Deep does.
-func Rewrite(v any, change func(string) string) {
+// RewriteStrings changes each string in a value, as MaskDeep does.
+func RewriteStrings(v any, change func(string) string) {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
-		p.Elem().Set(rewriter{change, nil}.of(p.Elem(), 0))
+		p.Elem().Set(rewriter{change, nil}.rewrite(p.Elem(), 0))
 	}
 }
 
-// RewriteIn changes the texts in those values in a value that are of some types.
-func RewriteIn(v any, types map[reflect.Type]bool, change func(string) string) {
+// RewriteStringsIn changes the strings within those parts of a value that have one of the types.
+func RewriteStringsIn(v any, types map[reflect.Type]bool, change func(string) string) {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
-		p.Elem().Set(rewriter{change, types}.of(p.Elem(), 0))
+		p.Elem().Set(rewriter{change, types}.rewrite(p.Elem(), 0))
 	}
 }
 
-// rewriter changes texts; in has the types within which it does, nil: everywhere.
+// rewriter changes strings. types are the types within which it does; nil: everywhere.
 type rewriter struct {
 	change func(string) string
-	in     map[reflect.Type]bool
+	types  map[reflect.Type]bool
 }
 
-// maxDepth bounds what refers to itself.
+// maxDepth bounds the recursion for values that refer to themselves.
 const maxDepth = 32
 
-func (r rewriter) of(v reflect.Value, depth int) reflect.Value {
-	if depth > maxDepth || !mayHaveText(v.Kind()) {
+// rewrite returns v with its strings changed.
+func (r rewriter) rewrite(v reflect.Value, depth int) reflect.Value {
+	if depth > maxDepth || !canHoldText(v.Kind()) {
 		return v
 	}
-	if r.in[v.Type()] {
-		r.in = nil
+	if r.types[v.Type()] {
+		r.types = nil
 	}
 	switch v.Kind() {
 	case reflect.String:
 		text := v.String()
-		if r.in != nil {
+		if r.types != nil {
 			return v
 		}
 		if got := r.change(text); got != text {
@@ -53,7 +54,7 @@ func (r rewriter) of(v reflect.Value, depth int) reflect.Value {
 		if v.IsNil() {
 			return v
 		}
-		got := r.of(v.Elem(), depth+1)
+		got := r.rewrite(v.Elem(), depth+1)
 		if v.Kind() == reflect.Interface {
 			return got
 		}
@@ -61,12 +62,12 @@ func (r rewriter) of(v reflect.Value, depth int) reflect.Value {
 		p.Elem().Set(got)
 		return p
 	case reflect.Slice:
-		if v.IsNil() || !mayHaveText(v.Type().Elem().Kind()) {
+		if v.IsNil() || !canHoldText(v.Type().Elem().Kind()) {
 			return v
 		}
 		list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			list.Index(i).Set(r.of(v.Index(i), depth+1))
+			list.Index(i).Set(r.rewrite(v.Index(i), depth+1))
 		}
 		return list
 	case reflect.Map:
@@ -75,7 +76,7 @@ func (r rewriter) of(v reflect.Value, depth int) reflect.Value {
 		}
 		m := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for it := v.MapRange(); it.Next(); {
-			m.SetMapIndex(it.Key(), r.of(it.Value(), depth+1))
+			m.SetMapIndex(it.Key(), r.rewrite(it.Value(), depth+1))
 		}
 		return m
 	case reflect.Struct:
@@ -83,7 +84,7 @@ func (r rewriter) of(v reflect.Value, depth int) reflect.Value {
 		c.Set(v)
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				c.Field(i).Set(r.of(v.Field(i), depth+1))
+				c.Field(i).Set(r.rewrite(v.Field(i), depth+1))
 			}
 		}
 		return c
@@ -91,7 +92,8 @@ func (r rewriter) of(v reflect.Value, depth int) reflect.Value {
 	return v
 }
 
-func mayHaveText(k reflect.Kind) bool {
+// canHoldText reports whether values of a kind may contain strings.
+func canHoldText(k reflect.Kind) bool {
 	switch k {
 	case reflect.String, reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map, reflect.Struct:
 		return true

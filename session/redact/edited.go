@@ -7,75 +7,74 @@ import (
 	"unicode/utf8"
 )
 
-// A program may print a secret so that its bytes do not follow one another and its letters do on the terminal:
-// with backspaces (overstrike, line editors), over what stood there, by moves of the cursor, with titles,
-// bells or characters of no width in between. So a line with anything of that kind is also looked at as it
-// reads, and what was ever printed in the columns of a secret is masked. What is read this way is what
-// vterm/plaintext makes text of: one line, without rows.
+// A program may print a secret so that its bytes are not adjacent in the output but its letters are on the terminal: with
+// backspaces (overstrike, line editors), by overwriting, by cursor motions, or with titles, bells or zero-width characters
+// in between. So a line with anything of that kind is also searched in its displayed form. All that was ever printed in the
+// columns of a secret is masked. The displayed form is that of vterm/plaintext: one line, without rows.
 
-// Bounds of reconstructed lines.
+// Bounds of lines in displayed form.
 const (
-	// maxEdited is how far the bytes of a secret may lie apart, in a line that is longer.
+	// maxEdited bounds the distance of a secret's bytes in a longer line.
 	maxEdited = 4 << 10
-	// maxColumn bounds the columns that the cursor can be moved to.
+	// maxColumn bounds the columns that the cursor can move to.
 	maxColumn = maxEdited
-	// maxLooked bounds how many columns are looked at, for each byte of a line, before those that lie further than near from
-	// the cursor are forgotten: a line is looked at each time some of it is about to go, which may be each time a byte comes.
-	maxLooked = 128
-	// freely is how many columns are looked at without that.
-	freely = 32 << 10
-	near   = 128
-	// maxRepeated bounds the characters of a line that are repeated (REP).
+	// maxColumnChecks bounds the columns that are checked per byte of a line. Beyond it, columns further than nearColumns from
+	// the cursor are dropped: a line is checked before each change, which may be at each byte.
+	maxColumnChecks = 128
+	// freeColumnChecks is the number of columns that are checked without that limit.
+	freeColumnChecks = 32 << 10
+	nearColumns      = 128
+	// maxRepeated bounds the repeated characters of a line (REP).
 	maxRepeated = maxEdited
-	// closer is for how many columns one counts that may have a secret: it is looked at closer.
-	closer = 15
+	// searchCost is the number of column checks that a full search of one column counts as.
+	searchCost = 15
 )
 
 // overwrittenCell is a character that was printed in a column.
 type overwrittenCell struct {
-	at, n int  // its offset in the line's bytes, and its length
-	under int  // index of the character that it replaced; -1: none
-	kept  bool // its chain of replaced characters was collected
+	offset, size int  // offset in the line's bytes, and length
+	replaced     int  // index of the character that it replaced; -1: none
+	isCollected  bool // its chain of replaced characters was collected
 }
 
-// Columns that show no stroke.
+// Columns that show no cell.
 const (
 	blankColumn = -1
-	wideColumn  = -2 // second one of a wide character
+	wideColumn  = -2 // second column of a wide character
 )
 
-// edited is a line that is being written.
-type edited struct {
-	b        []byte
-	strokes  []overwrittenCell
-	cols     []int  // strokes that are shown
-	plain    []byte // what they show, in lines of nothing but ASCII
-	other    bool   // it is not
-	first    int    // columns before it are empty
-	col      int
-	insert   bool   // mode IRM: what is printed moves the rest of the line
-	newest   [3]int // the newest character: its place in b, length and width
-	repeated int    // characters, by REP
-	begin    int    // start of the line in b
-	at       int    // where in b is what is taken now
-	looked   int    // columns
-	fresh    bool   // something was done to it since it was looked at
-	others   span   // columns that may read otherwise since
-	look     looking
-	text     text // that was looked at last
+// editedLine is a line in displayed form, while its bytes are processed.
+type editedLine struct {
+	output       []byte
+	cells        []overwrittenCell // all printed characters
+	columns      []int             // indices of the shown cells, by column
+	shown        []byte            // text of the columns, if it is ASCII
+	hasNonASCII  bool              // shown is not the text of the columns
+	firstColumn  int               // columns before it are empty
+	cursor       int
+	isInsertMode bool   // mode IRM: printing moves the rest of the line
+	lastChar     [3]int // offset, length and width of the newest character, for REP
+	repeats      int    // characters repeated by REP
+	lineStart    int    // offset of the line's start
+	offset       int    // offset of the byte that is processed
+	columnChecks int    // columns checked so far
+	isChanged    bool   // the line changed since the last search
+	changed      span   // columns that changed since then
+	search       lineSearch
+	text         text // text of the last search
 }
 
-// looking is what is done with a line as it reads.
-type looking struct {
-	// mayHave reports whether a line may have a match in columns that changed since the last check; nil: always.
-	mayHave func(line []byte, others span) bool
-	at      func(t *text)
+// lineSearch is the search that is made in a displayed line.
+type lineSearch struct {
+	// mayMatch reports whether a line may have a match in columns that changed since the last check; nil: always.
+	mayMatch func(line []byte, others span) bool
+	found    func(t *text)
 }
 
-// editedLines checks each line of b whose displayed text differs from its byte sequence, in its displayed form, and
-// before each removal of displayed text. So a read that ends at any byte finds nothing that a longer read does not
-// find. base is the offset of b in the output.
-func editedLines(b []byte, base uint64, look looking) {
+// searchEditedLines searches each line of b whose displayed form differs from its bytes, in that form: at its end and before
+// each removal of displayed text. So a read that ends at any byte finds nothing that a longer read does not find. base is
+// the offset of b in the output.
+func searchEditedLines(b []byte, base uint64, look lineSearch) {
 	for begin := 0; begin < len(b); {
 		end := begin + bytes.IndexByte(b[begin:], '\n') + 1
 		if end == begin {
@@ -84,11 +83,11 @@ func editedLines(b []byte, base uint64, look looking) {
 		switch line := b[begin:end]; {
 		case !isEdited(line):
 		case len(line) <= maxEdited:
-			readEdited(b, begin, end, look)
-		default: // in halves that overlap, at the same offsets in each reading
+			replayLine(b, begin, end, look)
+		default: // in overlapping halves, at the same offsets in each read
 			for from := begin - int((base+uint64(begin))%maxEdited); from < end; from += maxEdited {
 				if lo, hi := max(from, begin), min(from+2*maxEdited, end); isEdited(b[lo:hi]) {
-					readEdited(b, lo, hi, look)
+					replayLine(b, lo, hi, look)
 				}
 			}
 		}
@@ -106,7 +105,7 @@ func isEdited(line []byte) bool {
 				return true
 			}
 		case c == 0x1b:
-			n := junk(line[i:])
+			n := nonTextLen(line[i:])
 			if n < 3 || line[i+n-1] != 'm' {
 				return true
 			}
@@ -115,7 +114,7 @@ func isEdited(line []byte) bool {
 			return true
 		default:
 			r, n := utf8.DecodeRune(line[i:])
-			if r < 0xa0 || hasNoWidth(r) || !utf8.FullRune(line[i:]) { // the rest may complete a zero-width character
+			if r < 0xa0 || isZeroWidth(r) || !utf8.FullRune(line[i:]) { // following bytes may complete a zero-width character
 				return true
 			}
 			i += n - 1
@@ -124,139 +123,142 @@ func isEdited(line []byte) bool {
 	return false
 }
 
-func readEdited(b []byte, from, to int, look looking) {
-	e := edited{b: b, look: look, strokes: make([]overwrittenCell, 0, to-from), begin: from, first: maxColumn}
+// replayLine processes the bytes of a line and searches it.
+func replayLine(b []byte, from, to int, look lineSearch) {
+	e := editedLine{output: b, search: look, cells: make([]overwrittenCell, 0, to-from), lineStart: from, firstColumn: maxColumn}
 	for i := from; i < to; {
 		i += e.step(b[i:to], i)
 	}
-	e.show()
+	e.searchShown()
 }
 
-// step handles the start of b, at an offset, and returns its length.
-func (e *edited) step(b []byte, at int) int {
-	e.at = at
+// step processes the start of b, at an offset, and returns the length of the processed part.
+func (e *editedLine) step(b []byte, at int) int {
+	e.offset = at
 	switch c := b[0]; {
 	case c == 0x1b:
-		return e.escape(b)
+		return e.execEscape(b)
 	case c == '\r':
-		e.move(0)
+		e.moveCursor(0)
 	case c == '\b':
-		e.move(e.col - 1)
+		e.moveCursor(e.cursor - 1)
 	case c == '\t':
-		e.move((e.col/8 + 1) * 8)
+		e.moveCursor((e.cursor/8 + 1) * 8)
 	case c < ' ' || c == 0x7f:
 	case c < utf8.RuneSelf:
-		e.print(at, 1, 1)
+		e.printChar(at, 1, 1)
 	default:
 		r, n := utf8.DecodeRune(b)
 		switch {
-		case !utf8.FullRune(b): // more of it may come
+		case !utf8.FullRune(b): // incomplete character
 			return len(b)
 		case r == utf8.RuneError && n == 1:
-			e.print(at, 1, 1)
+			e.printChar(at, 1, 1)
 		case r == 0x9b:
-			return e.csi(b, n)
-		case r < 0xa0 || hasNoWidth(r):
+			return e.execCSI(b, n)
+		case r < 0xa0 || isZeroWidth(r):
 		case isWide(r):
-			e.print(at, n, 2)
+			e.printChar(at, n, 2)
 		default:
-			e.print(at, n, 1)
+			e.printChar(at, n, 1)
 		}
 		return n
 	}
 	return 1
 }
 
-// print puts a character into the column of the cursor.
-func (e *edited) print(at, n, width int) {
-	if e.newest = [3]int{at, n, width}; e.col >= maxColumn {
+// printChar puts a character into the column of the cursor.
+func (e *editedLine) printChar(at, n, width int) {
+	if e.lastChar = [3]int{at, n, width}; e.cursor >= maxColumn {
 		return
 	}
-	if e.insert {
-		e.makeRoom(width)
+	if e.isInsertMode {
+		e.insertColumns(width)
 	}
-	if !e.same(at, n, width) {
-		e.beforeChange(e.col, e.col+width)
+	if !e.isSameChar(at, n, width) {
+		e.searchBeforeChange(e.cursor, e.cursor+width)
 	}
-	from := min(e.col, len(e.cols))
-	to := e.col + width
-	if e.col < e.first {
-		from, to, e.first = e.col, max(to, e.first), e.col
+	from := min(e.cursor, len(e.columns))
+	to := e.cursor + width
+	if e.cursor < e.firstColumn {
+		from, to, e.firstColumn = e.cursor, max(to, e.firstColumn), e.cursor
 	}
 	e.markChanged(from, to)
-	for len(e.cols) < e.col+width {
-		e.cols, e.plain = append(e.cols, blankColumn), append(e.plain, ' ')
+	for len(e.columns) < e.cursor+width {
+		e.columns, e.shown = append(e.columns, blankColumn), append(e.shown, ' ')
 	}
-	if e.plain[e.col] = e.b[at]; n > 1 {
-		e.other = true
+	if e.shown[e.cursor] = e.output[at]; n > 1 {
+		e.hasNonASCII = true
 	}
-	under := e.cols[e.col]
+	under := e.columns[e.cursor]
 	if under == wideColumn {
 		under = blankColumn
 	}
-	e.strokes = append(e.strokes, overwrittenCell{at: at, n: n, under: under})
-	e.cols[e.col] = len(e.strokes) - 1
+	e.cells = append(e.cells, overwrittenCell{offset: at, size: n, replaced: under})
+	e.columns[e.cursor] = len(e.cells) - 1
 	if width == 2 {
-		e.cols[e.col+1] = wideColumn
+		e.columns[e.cursor+1] = wideColumn
 	}
-	e.col += width
+	e.cursor += width
 }
 
 // markChanged records that columns may have changed.
-func (e *edited) markChanged(from, to int) {
-	if !e.fresh {
-		e.others = span{from, to}
+func (e *editedLine) markChanged(from, to int) {
+	if !e.isChanged {
+		e.changed = span{from, to}
 	}
-	e.fresh, e.others = true, span{min(e.others.from, from), max(e.others.to, to)}
+	e.isChanged, e.changed = true, span{min(e.changed.from, from), max(e.changed.to, to)}
 }
 
-// same reports whether the character is already at the cursor, as in overstriking.
-func (e *edited) same(at, n, width int) bool {
-	if e.col+width > len(e.cols) || e.cols[e.col] < 0 || width == 2 && e.cols[e.col+1] != wideColumn {
+// isSameChar reports whether the character is already at the cursor, as in overstriking.
+func (e *editedLine) isSameChar(at, n, width int) bool {
+	if e.cursor+width > len(e.columns) || e.columns[e.cursor] < 0 || width == 2 && e.columns[e.cursor+1] != wideColumn {
 		return false
 	}
-	was := e.strokes[e.cols[e.col]]
-	return bytes.Equal(e.b[was.at:was.at+was.n], e.b[at:at+n])
+	was := e.cells[e.columns[e.cursor]]
+	return bytes.Equal(e.output[was.offset:was.offset+was.size], e.output[at:at+n])
 }
 
-// beforeChange looks at the line before columns of it become others. Blanks are part of secrets, too.
-func (e *edited) beforeChange(from, to int) {
-	if !e.fresh || from >= min(to, len(e.cols)) {
+// searchBeforeChange searches the line before some columns change. Blanks may belong to secrets, too.
+func (e *editedLine) searchBeforeChange(from, to int) {
+	if !e.isChanged || from >= min(to, len(e.columns)) {
 		return
 	}
-	e.show()
-	if e.looked > freely+maxLooked*(e.at-e.begin) {
-		e.forget()
+	e.searchShown()
+	if e.columnChecks > freeColumnChecks+maxColumnChecks*(e.offset-e.lineStart) {
+		e.dropFarColumns()
 	}
 }
 
-// forget keeps only columns near the cursor. When it runs depends only on the start of the line.
-func (e *edited) forget() {
-	e.cut(min(len(e.cols), e.col+near))
-	first := min(e.col-near, len(e.cols))
-	e.blank(e.first, first)
-	e.first = max(e.first, first)
+// dropFarColumns keeps only columns near the cursor. The time when it runs depends only on the start of the line.
+func (e *editedLine) dropFarColumns() {
+	e.truncate(min(len(e.columns), e.cursor+nearColumns))
+	first := min(e.cursor-nearColumns, len(e.columns))
+	e.blankColumns(e.firstColumn, first)
+	e.firstColumn = max(e.firstColumn, first)
 }
 
-// cut keeps n columns.
-func (e *edited) cut(n int) { e.cols, e.plain = e.cols[:n], e.plain[:n] }
+// truncate keeps n columns.
+func (e *editedLine) truncate(n int) { e.columns, e.shown = e.columns[:n], e.shown[:n] }
 
-func (e *edited) blank(from, to int) {
+// blankColumns blanks a range of columns.
+func (e *editedLine) blankColumns(from, to int) {
 	for i := from; i < to; i++ {
-		e.cols[i], e.plain[i] = blankColumn, ' '
+		e.columns[i], e.shown[i] = blankColumn, ' '
 	}
 }
 
-func (e *edited) move(col int) { e.col = min(max(col, 0), maxColumn) }
+// moveCursor sets the cursor's column within bounds.
+func (e *editedLine) moveCursor(col int) { e.cursor = min(max(col, 0), maxColumn) }
 
-// escape takes an escape sequence.
-func (e *edited) escape(b []byte) int {
+// execEscape executes an escape sequence and returns its length.
+func (e *editedLine) execEscape(b []byte) int {
 	if len(b) < 2 {
 		return len(b)
 	}
 	switch c := b[1]; {
 	case c == '[':
-		return e.csi(b, 2)
+		return e.execCSI(b, 2)
 	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_' || c == 'k':
 		for i := 2; i < len(b); i++ {
 			switch {
@@ -269,7 +271,7 @@ func (e *edited) escape(b []byte) int {
 			}
 		}
 		return len(b)
-	case c >= ' ' && c < '0': // with more between
+	case c >= ' ' && c < '0': // with intermediates
 		for i := 2; i < len(b); i++ {
 			if b[i] >= '0' || b[i] < ' ' {
 				return i + 1
@@ -280,17 +282,17 @@ func (e *edited) escape(b []byte) int {
 	return 2
 }
 
-// csi handles a control sequence whose parameters start at n.
-func (e *edited) csi(b []byte, n int) int {
+// execCSI executes a control sequence whose parameters start at n, and returns its end.
+func (e *editedLine) execCSI(b []byte, n int) int {
 	arg, first, private := -1, true, false
 	for ; n < len(b) && b[n] < 0x40; n++ {
 		switch c := b[n]; {
 		case c < ' ':
 			switch c {
 			case '\b':
-				e.move(e.col - 1)
+				e.moveCursor(e.cursor - 1)
 			case '\r':
-				e.move(0)
+				e.moveCursor(0)
 			case 0x18, 0x1a:
 				return n + 1
 			case 0x1b:
@@ -309,149 +311,150 @@ func (e *edited) csi(b []byte, n int) int {
 		return n
 	}
 	if !private {
-		e.edit(b[n], arg)
+		e.execFinal(b[n], arg)
 	}
 	return n + 1
 }
 
-// edit executes a control sequence.
-func (e *edited) edit(final byte, arg int) {
+// execFinal executes a control sequence by its final byte.
+func (e *editedLine) execFinal(final byte, arg int) {
 	n := max(arg, 1)
 	switch final {
 	case 'C', 'a':
-		e.move(e.col + n)
+		e.moveCursor(e.cursor + n)
 	case 'D':
-		e.move(e.col - n)
+		e.moveCursor(e.cursor - n)
 	case 'G', '`':
-		e.move(n - 1)
+		e.moveCursor(n - 1)
 	case '@':
-		e.makeRoom(n)
+		e.insertColumns(n)
 	case 'b': // REP
-		if last := e.newest; last[1] > 0 {
-			for ; n > 0 && e.col < maxColumn && e.repeated < maxRepeated; n-- {
-				e.repeated++
-				e.print(last[0], last[1], last[2])
+		if last := e.lastChar; last[1] > 0 {
+			for ; n > 0 && e.cursor < maxColumn && e.repeats < maxRepeated; n-- {
+				e.repeats++
+				e.printChar(last[0], last[1], last[2])
 			}
 		}
 	case 'h', 'l': // IRM
 		if arg == 4 {
-			e.insert = final == 'h'
+			e.isInsertMode = final == 'h'
 		}
 	case 'P':
-		if e.col < len(e.cols) {
-			e.beforeChange(e.col, e.col+n)
-			end := min(e.col+n, len(e.cols))
-			e.cols, e.plain = slices.Delete(e.cols, e.col, end), slices.Delete(e.plain, e.col, end)
-			e.first = min(e.first, e.col)
-			e.markChanged(e.col, maxColumn)
+		if e.cursor < len(e.columns) {
+			e.searchBeforeChange(e.cursor, e.cursor+n)
+			end := min(e.cursor+n, len(e.columns))
+			e.columns, e.shown = slices.Delete(e.columns, e.cursor, end), slices.Delete(e.shown, e.cursor, end)
+			e.firstColumn = min(e.firstColumn, e.cursor)
+			e.markChanged(e.cursor, maxColumn)
 		}
 	case 'X':
-		e.erase(e.col, e.col+n)
+		e.eraseColumns(e.cursor, e.cursor+n)
 	case 'K':
 		switch max(arg, 0) {
 		case 0:
-			e.erase(e.col, len(e.cols))
+			e.eraseColumns(e.cursor, len(e.columns))
 		case 1:
-			e.erase(0, e.col+1)
+			e.eraseColumns(0, e.cursor+1)
 		case 2:
-			e.erase(0, len(e.cols))
+			e.eraseColumns(0, len(e.columns))
 		}
 	}
 }
 
-// makeRoom moves the rest of the line by n columns.
-func (e *edited) makeRoom(n int) {
-	if e.col < len(e.cols) && len(e.cols)+n <= maxColumn {
-		e.beforeChange(e.col, len(e.cols))
-		e.cols = slices.Insert(e.cols, e.col, slices.Repeat([]int{blankColumn}, n)...)
-		e.plain = slices.Insert(e.plain, e.col, bytes.Repeat([]byte{' '}, n)...)
-		e.markChanged(e.col, maxColumn)
+// insertColumns moves the rest of the line by n columns.
+func (e *editedLine) insertColumns(n int) {
+	if e.cursor < len(e.columns) && len(e.columns)+n <= maxColumn {
+		e.searchBeforeChange(e.cursor, len(e.columns))
+		e.columns = slices.Insert(e.columns, e.cursor, slices.Repeat([]int{blankColumn}, n)...)
+		e.shown = slices.Insert(e.shown, e.cursor, bytes.Repeat([]byte{' '}, n)...)
+		e.markChanged(e.cursor, maxColumn)
 	}
 }
 
-func (e *edited) erase(from, to int) {
-	if from >= len(e.cols) {
+// eraseColumns blanks a range of columns, or removes it at the end of the line.
+func (e *editedLine) eraseColumns(from, to int) {
+	if from >= len(e.columns) {
 		return
 	}
-	e.beforeChange(from, to)
+	e.searchBeforeChange(from, to)
 	e.markChanged(from, to)
-	if to >= len(e.cols) {
-		e.cut(from)
+	if to >= len(e.columns) {
+		e.truncate(from)
 		return
 	}
-	e.blank(from, to)
+	e.blankColumns(from, to)
 }
 
-// show searches the line as it is shown now.
-func (e *edited) show() {
-	if !e.fresh {
+// searchShown searches the line in its current displayed form.
+func (e *editedLine) searchShown() {
+	if !e.isChanged {
 		return
 	}
-	e.fresh = false
-	first := min(e.first, len(e.cols))
-	cols, others := e.cols[first:], span{}
-	e.looked += len(cols)
-	if !e.other && e.look.mayHave != nil {
-		others = span{min(max(e.others.from-first, 0), len(cols)), min(max(e.others.to-first, 0), len(cols))}
-		if !e.look.mayHave(e.plain[first:], others) {
+	e.isChanged = false
+	first := min(e.firstColumn, len(e.columns))
+	cols, others := e.columns[first:], span{}
+	e.columnChecks += len(cols)
+	if !e.hasNonASCII && e.search.mayMatch != nil {
+		others = span{min(max(e.changed.from-first, 0), len(cols)), min(max(e.changed.to-first, 0), len(cols))}
+		if !e.search.mayMatch(e.shown[first:], others) {
 			return
 		}
 	}
-	e.looked += closer * len(cols)
+	e.columnChecks += searchCost * len(cols)
 	t := &e.text
-	*t = text{over: e, data: t.data[:0], at: t.at[:0], stroke: t.stroke[:0], from: t.from[:0]}
+	*t = text{edited: e, data: t.data[:0], offsets: t.offsets[:0], cells: t.cells[:0], flatIndex: t.flatIndex[:0]}
 	for i, s := range cols {
 		switch {
 		case s == blankColumn:
 			t.data = append(t.data, ' ')
 		case s >= 0:
-			was := &e.strokes[s]
-			t.data = append(t.data, e.b[was.at:was.at+was.n]...)
+			was := &e.cells[s]
+			t.data = append(t.data, e.output[was.offset:was.offset+was.size]...)
 		}
-		if first+i < e.others.from {
+		if first+i < e.changed.from {
 			others.from = len(t.data)
 		}
-		if first+i < e.others.to {
+		if first+i < e.changed.to {
 			others.to = len(t.data)
 		}
 	}
-	if e.other && e.look.mayHave != nil && !e.look.mayHave(t.data, others) {
+	if e.hasNonASCII && e.search.mayMatch != nil && !e.search.mayMatch(t.data, others) {
 		return
 	}
 	for _, s := range cols {
 		switch {
 		case s == blankColumn:
-			t.at, t.stroke = append(t.at, -1), append(t.stroke, s)
+			t.offsets, t.cells = append(t.offsets, -1), append(t.cells, s)
 		case s >= 0:
-			for k := range e.strokes[s].n {
-				t.at, t.stroke = append(t.at, e.strokes[s].at+k), append(t.stroke, s)
+			for k := range e.cells[s].size {
+				t.offsets, t.cells = append(t.offsets, e.cells[s].offset+k), append(t.cells, s)
 			}
 		}
 	}
 	t.flat = t.data
 	for i := range t.data {
-		t.from = append(t.from, i)
+		t.flatIndex = append(t.flatIndex, i)
 	}
-	e.look.at(t)
+	e.search.found(t)
 }
 
-// under returns the bytes ever printed at the given places of a text.
-func (e *edited) under(t *text, places []int) (all []span) {
+// overwrittenRanges returns the ranges of all characters ever printed at the given positions of a text.
+func (e *editedLine) overwrittenRanges(t *text, places []int) (all []span) {
 	for _, p := range places {
-		for s := t.stroke[p]; s >= 0 && !e.strokes[s].kept; s = e.strokes[s].under {
-			e.strokes[s].kept = true
-			all = append(all, span{e.strokes[s].at, e.strokes[s].at + e.strokes[s].n})
+		for s := t.cells[p]; s >= 0 && !e.cells[s].isCollected; s = e.cells[s].replaced {
+			e.cells[s].isCollected = true
+			all = append(all, span{e.cells[s].offset, e.cells[s].offset + e.cells[s].size})
 		}
 	}
 	return all
 }
 
-// hasNoWidth reports whether a character takes no column and is invisible.
-func hasNoWidth(r rune) bool {
+// isZeroWidth reports whether a character takes no column and is invisible.
+func isZeroWidth(r rune) bool {
 	return r == 0xad || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// isWide reports whether a character takes two columns, of those that a secret may contain.
+// isWide reports whether a character that a secret may contain takes two columns.
 func isWide(r rune) bool {
 	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
 		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd)

@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// asText is output as a reader of text is given it.
-func asText(out []byte) string {
+// plainText returns output as plain text.
+func plainText(out []byte) string {
 	var w plaintext.Writer
 	_, _ = w.Write(out)
 	var b strings.Builder
@@ -20,12 +20,11 @@ func asText(out []byte) string {
 	return b.String() + string(rest)
 }
 
-// A secret that is printed so that only its letters come together on the terminal is masked all the same, where
-// it is, and nothing else is.
+// A secret whose letters are adjacent only on the terminal is masked at its position, and nothing else is.
 //
 // FEATURES: R110
-func TestSecretAsItReads(t *testing.T) {
-	s := vault(t, "hunter22secret", "pässwörd").Set()
+func TestMask_EditedLines(t *testing.T) {
+	s := newTestVault(t, "hunter22secret", "pässwörd").Set()
 	for name, c := range map[string]struct{ out, text string }{
 		"overstruck":        {"h\bhu\bun\bnt\bte\ber\br2\b22\b2s\bse\bec\bcr\bre\bet\bt!\n", "**************!\n"},
 		"mended":            {"ok huX\bnter22secret!\n", "ok **************!\n"},
@@ -45,25 +44,25 @@ func TestSecretAsItReads(t *testing.T) {
 	} {
 		masked := []byte(c.out)
 		s.Mask(masked, 0, 0, len(masked))
-		if got := asText(masked); got != c.text {
+		if got := plainText(masked); got != c.text {
 			t.Errorf("%s: %q, want %q", name, got, c.text)
 		}
 		if name != "not it" && name != "progress" && bytes.ContainsAny(bytes.TrimPrefix(masked, []byte("ok ")), "untr2pd") && name == "overstruck" {
-			t.Errorf("%s: letters are left: %q", name, masked)
+			t.Errorf("%s: got unmasked letters: %q", name, masked)
 		}
 		if len(masked) != len(c.out) {
 			t.Errorf("%s: %d bytes became %d", name, len(c.out), len(masked))
 		}
 	}
 	for _, sign := range []string{"\u200b", "\u202e", "\u2060", "\u00ad", "\ufe0f", "\u0332", "\U000e0041"} {
-		if got := s.Text("x hun" + sign + "ter22secret"); got != "x ***"+sign+"***********" {
+		if got := s.MaskText("x hun" + sign + "ter22secret"); got != "x ***"+sign+"***********" {
 			t.Errorf("%q: %q", sign, got)
 		}
 	}
 }
 
-// printed is a secret as a program might print it: with detours that leave it readable.
-func printed(rnd *rand.Rand, secret string) []byte {
+// printWithDetours returns output that displays a secret after random cursor motions and overwrites.
+func printWithDetours(rnd *rand.Rand, secret string) []byte {
 	var b []byte
 	for i := range len(secret) {
 		switch rnd.IntN(7) {
@@ -85,52 +84,52 @@ func printed(rnd *rand.Rand, secret string) []byte {
 	return b
 }
 
-// Whatever the detours, however long the line and wherever a reading begins: no text has the secret.
+// No plain text contains the secret, for any detours, line length and start of the read.
 //
 // FEATURES: R110
-func TestDetours(t *testing.T) {
+func TestMask_Detours(t *testing.T) {
 	tier.Full(t)
 	const secret = "hunter22secret"
-	s := vault(t, secret).Set()
+	s := newTestVault(t, secret).Set()
 	rnd := rand.New(rand.NewPCG(7, 8))
 	for round := range 20 {
 		var out []byte
 		for len(out) < 3*maxEdited {
 			out = append(out, strings.Repeat("word ", rnd.IntN(600))...)
-			out = append(out, printed(rnd, secret)...)
+			out = append(out, printWithDetours(rnd, secret)...)
 			if round%2 == 0 && rnd.IntN(3) == 0 {
 				out = append(out, '\r', '\n')
 			}
 		}
-		if !strings.Contains(asText(out), secret) {
-			t.Fatalf("round %d: it was not there", round)
+		if !strings.Contains(plainText(out), secret) {
+			t.Fatalf("round %d: got output without the secret", round)
 		}
 		masked := bytes.Clone(out)
 		s.Mask(masked, 0, 0, len(masked))
-		if strings.Contains(asText(masked), secret) {
-			t.Fatalf("round %d: it is there: %q", round, asText(masked))
+		if strings.Contains(plainText(masked), secret) {
+			t.Fatalf("round %d: got the secret in %q", round, plainText(masked))
 		}
 		step := 700 + rnd.IntN(3000)
-		if got := inPieces(s, out, func() int { return step }, false); !bytes.Equal(got, masked) {
+		if got := maskInPieces(s, out, func() int { return step }, false); !bytes.Equal(got, masked) {
 			t.Fatalf("round %d: in pieces of %d other bytes are masked", round, step)
 		}
 	}
 }
 
-// A line that goes back all the time is not looked at all the time.
-func TestEditedIsBounded(t *testing.T) {
+// The checks of a line with many cursor motions are bounded.
+func TestEditedLine_BoundedChecks(t *testing.T) {
 	for _, part := range []string{"ab\b", "\x1b[4000Cx\r\x1b[2K", "x\x1b[@", "a\r", "x\x1b[999b\r", "\x1b]", "\xe2\x80\xae"} {
 		out := bytes.Repeat([]byte(part), (64<<10)/len(part))
 		looked := 0
-		editedLines(out, 12345, looking{at: func(t *text) { looked += len(t.data) }})
-		if most := len(out) * 2 * (maxLooked + 4*near); looked > most {
-			t.Errorf("%q: %d columns looked at, at most %d", part, looked, most)
+		searchEditedLines(out, 12345, lineSearch{found: func(t *text) { looked += len(t.data) }})
+		if most := len(out) * 2 * (maxColumnChecks + 4*nearColumns); looked > most {
+			t.Errorf("%q: got %d column checks, want at most %d", part, looked, most)
 		}
 	}
 }
 
 func BenchmarkMaskEdited(b *testing.B) {
-	s := vault(b, "hunter22", "correct horse battery").Set()
+	s := newTestVault(b, "hunter22", "correct horse battery").Set()
 	for name, part := range map[string]string{
 		"progress": "\r 10 % [======>          ] 12 MB/s\x1b[K",
 		"detours":  "ab\bc\x1b[2Dxy",

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// maxEncoded bounds how many other forms of a value are learned.
+// maxEncoded bounds the encoded forms of a value that are learned.
 const maxEncoded = 100
 
-// encodings returns other forms in which programs print a value: in URLs, in HTML, quoted for shells, in Base64, and with its
-// tabs as a screen shows them. Each is another value: only backslashes in output are decoded. Base64 has also
-// the form that a value has within a longer one.
-func encodings(value string) (forms []string) {
+// encodedForms returns the forms in which programs print a value: in URLs, in HTML, quoted for shells, in Base64, and with
+// its tabs expanded. Each is a separate value: output itself is decoded only for backslashes. Base64 includes the forms
+// within a longer value.
+func encodedForms(value string) (forms []string) {
 	if len(value) > MaxValue {
 		return nil
 	}
@@ -22,11 +22,11 @@ func encodings(value string) (forms []string) {
 			forms = append(forms, form)
 		}
 	}
-	// RFC 3986 and what is for paths in it; Python's quote; JavaScript's encodeURIComponent and encodeURI.
+	// RFC 3986 with path characters; Python's quote; JavaScript's encodeURIComponent and encodeURI.
 	for _, keep := range []string{"-_.~", "-_.~$&+=:@", "-_.~/", "-_.!~*'()", "-_.!~*'();/?:@&=+$,#"} {
 		for _, hex := range []string{"0123456789ABCDEF", "0123456789abcdef"} {
-			add(percent(value, keep, hex, "%20"))
-			add(percent(value, keep, hex, "+"))
+			add(percentEncode(value, keep, hex, "%20"))
+			add(percentEncode(value, keep, hex, "+"))
 		}
 	}
 	for _, quote := range []string{`"`, "&#34;", "&quot;"} {
@@ -39,23 +39,23 @@ func encodings(value string) (forms []string) {
 	}
 	for _, coding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		add(coding.EncodeToString([]byte(value)))
-		for before := range 3 { // bytes of something else in front, as in user:password
+		for before := range 3 { // bytes of other text in front, as in user:password
 			text := coding.EncodeToString([]byte("xx"[:min(before, 2)] + value))
 			add(text[(8*before+5)/6 : 8*(before+len(value))/6])
 		}
 	}
-	for _, form := range withSpaces(value) {
+	for _, form := range expandTabs(value) {
 		add(form)
 	}
 	return forms
 }
 
-// percent returns a value in URL encoding.
-func percent(value, keep, hex, space string) string {
+// percentEncode returns a value in URL encoding.
+func percentEncode(value, keep, hex, space string) string {
 	var b strings.Builder
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
-		case letters[c] || strings.IndexByte(keep, c) >= 0:
+		case alnumBytes[c] || strings.IndexByte(keep, c) >= 0:
 			b.WriteByte(c)
 		case c == ' ':
 			b.WriteString(space)
@@ -69,8 +69,8 @@ func percent(value, keep, hex, space string) string {
 // tabWidth is the default distance of tab stops.
 const tabWidth = 8
 
-// withSpaces returns the forms of a value with one or two tabs on a screen: a tab's width depends on its column.
-func withSpaces(value string) []string {
+// expandTabs returns the forms of a value with one or two tabs on a screen: a tab's width depends on its column.
+func expandTabs(value string) []string {
 	if n := strings.Count(value, "\t"); n == 0 || n > 2 {
 		return nil
 	}

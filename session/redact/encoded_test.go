@@ -12,12 +12,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// A value is hidden as URLs, pages, JSON and Base64 have it, too: each byte of it, and nothing else, wherever reading begins.
+// A value is masked in URLs, pages, JSON and Base64: each byte of it, and nothing else, for any start of the read.
 //
 // FEATURES: R66 R110
-func TestEncodedValuesAreMasked(t *testing.T) {
+func TestMask_EncodedValues(t *testing.T) {
 	for _, value := range []string{"p&ss w'rd<\"1\">/x", "hunter22", "päss=wörd+1", "a b~c(d)e!f*g", "tab\there"} {
-		s := vault(t, value).Set()
+		s := newTestVault(t, value).Set()
 		forms := []string{
 			value, url.QueryEscape(value), url.PathEscape(value), strings.ToLower(url.QueryEscape(value)), html.EscapeString(value),
 			strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace(value),
@@ -35,45 +35,45 @@ func TestEncodedValuesAreMasked(t *testing.T) {
 		for _, form := range forms {
 			in := "x=" + form + ";next=1"
 			want := "x=" + strings.Repeat("*", len(form)) + ";next=1"
-			if got := s.Text(in); got != want {
+			if got := s.MaskText(in); got != want {
 				t.Errorf("%q as %q:\n got %q\nwant %q", value, form, got, want)
 			}
-			for from := range len(in) { // the same bytes by each reading
+			for from := range len(in) { // the same bytes for each read
 				b := []byte(in)
 				if s.Mask(b, 0, from, len(b)); string(b[from:]) != want[from:] {
 					t.Errorf("%q from %d: %q", form, from, b)
 				}
 			}
 		}
-		// As a part of something else, what stands for its bytes alone is hidden.
+		// Within other text, only the encoding of the value's bytes is masked.
 		for before := range 4 {
 			plain := "user"[:before] + value + "end"
-			got := s.Text("<" + base64.StdEncoding.EncodeToString([]byte(plain)) + ">")
+			got := s.MaskText("<" + base64.StdEncoding.EncodeToString([]byte(plain)) + ">")
 			if stars := strings.Count(got, "*"); stars < len(value)*8/6-1 {
 				t.Errorf("%q behind %d bytes: %q", value, before, got)
 			}
 		}
 	}
-	s := vault(t, "p&ss w'rd<1>").Set()
+	s := newTestVault(t, "p&ss w'rd<1>").Set()
 	for _, in := range []string{"p%26ss", "p&amp;ss", "p&ss+w'rd<2>", "a=1&b=2", "cGFzc3dvcmQ"} {
-		if got := s.Text(in); got != in {
+		if got := s.MaskText(in); got != in {
 			t.Errorf("%q: %q", in, got)
 		}
 	}
 }
 
-// A tab within a value is as many cells as its column wants: on the screen the value is hidden all the same, and nothing beside it.
+// A value with a tab is masked on the screen in any column, and nothing beside it is.
 //
 // FEATURES: R110
-func TestTabsOnScreens(t *testing.T) {
+func TestMaskFrame_Tabs(t *testing.T) {
 	for _, value := range []string{"secret\tvalue1", "se\tcr\tet99"} {
-		s := vault(t, value).Set()
+		s := newTestVault(t, value).Set()
 		for column := range 20 {
 			term := vterm.New(vterm.Options{Cols: 60, Rows: 4})
 			fmt.Fprintf(term, "%s%s|\r\nplain\ttext", strings.Repeat("x", column), value)
 			var f vterm.Frame
 			term.Frame(&f, vterm.Query{})
-			s.Frame(&f, nil)
+			s.MaskFrame(&f, nil)
 			row := rowText(&f, 0)
 			if left := strings.Trim(row, "x*"); left != "|" || rowText(&f, 1) != "plain   text" {
 				t.Errorf("%q in column %d: %q", value, column, row)

@@ -11,21 +11,21 @@ var DefaultNames = []string{
 	"*_AUTH", "*_COOKIE", "*_DSN", "*_PIN", "*_JWT", "*WEBHOOK*", "DATABASE_URL", "REDIS_URL",
 }
 
-// publicNames match such a pattern and hold no secret.
+// publicNames match such a pattern but hold no secret.
 var publicNames = map[string]bool{"GPG_KEY": true, "SSH_AUTH_SOCK": true, "OLD_PWD": true, "GIT_ASKPASS": true, "SSH_ASKPASS": true}
 
 // Names selects the variables that hold secrets.
 type Names struct{ patterns []namePattern }
 
-// namePattern is one in capitals. A whole environment is matched against all of them before each session that is made, so
-// those of a word with stars around it, as nearly all are, are looked for as that word.
+// namePattern is a pattern in upper case. All patterns are matched against a whole environment before each session starts, so
+// the usual patterns, a word with stars around it, are matched as that word.
 type namePattern struct {
-	text           string
-	word           string // text without its outer stars; empty if the pattern is more complex
-	before, behind bool   // stars: any text may be there
+	text                 string
+	word                 string // word and empty if the pattern is more complex
+	anyPrefix, anySuffix bool   // a star: any text may precede or follow
 }
 
-// NewNames compiles patterns: * stands for any text, letters match in any case.
+// NewNames compiles patterns: * matches any text, letters match in any case.
 func NewNames(patterns []string) Names {
 	n := Names{make([]namePattern, 0, len(patterns))}
 	for _, p := range patterns {
@@ -36,24 +36,25 @@ func NewNames(patterns []string) Names {
 
 func newNamePattern(text string) namePattern {
 	p := namePattern{text: text}
-	p.word, p.before = strings.CutPrefix(text, "*")
-	p.word, p.behind = strings.CutSuffix(p.word, "*")
+	p.word, p.anyPrefix = strings.CutPrefix(text, "*")
+	p.word, p.anySuffix = strings.CutSuffix(p.word, "*")
 	if strings.ContainsAny(p.word, `*?[\`) {
 		p.word = ""
 	}
 	return p
 }
 
+// match reports whether a name in upper case matches.
 func (p *namePattern) match(name string) bool {
 	switch {
-	case p.word == "" || strings.Contains(name, "/"): // characters that no star matches
+	case p.word == "" || strings.Contains(name, "/"): // no star matches a slash
 		ok, err := path.Match(p.text, name)
 		return ok && err == nil
-	case p.before && p.behind:
+	case p.anyPrefix && p.anySuffix:
 		return strings.Contains(name, p.word)
-	case p.before:
+	case p.anyPrefix:
 		return strings.HasSuffix(name, p.word)
-	case p.behind:
+	case p.anySuffix:
 		return strings.HasPrefix(name, p.word)
 	}
 	return name == p.word
@@ -81,19 +82,19 @@ func (n Names) Match(name string) bool {
 
 // Bounds of a value, in bytes.
 const (
-	// MinValue: what is shorter occurs by chance, and is no secret by value.
+	// MinValue is the length from which a value counts as a secret: shorter ones occur by chance.
 	MinValue = 6
 	// MaxValue bounds the part of a longer value that counts as the secret: its start.
 	MaxValue = 4096
 )
 
-// plainValues are common public values of variables with such names.
-var plainValues = map[string]bool{"enabled": true, "disabled": true, "required": true, "optional": true, "default": true, "github": true}
+// publicValues are common values that are no secrets, of variables with such names.
+var publicValues = map[string]bool{"enabled": true, "disabled": true, "required": true, "optional": true, "default": true, "github": true}
 
-// Worth reports whether to mask a variable's value wherever it occurs: long enough, and neither a settings word nor a
-// path.
-func Worth(value string) bool {
-	return len(value) >= MinValue && !plainValues[strings.ToLower(value)] && !isPath(value)
+// IsSecretValue reports whether to mask a variable's value wherever it occurs: it is long enough, and neither a settings
+// word nor a path.
+func IsSecretValue(value string) bool {
+	return len(value) >= MinValue && !publicValues[strings.ToLower(value)] && !isPath(value)
 }
 
 // isPath reports whether a value names a file, as in DEPLOY_KEY=/home/me/.ssh/id. A base64 text may also start with a

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// A value is masked where the terminal repeats its characters (REP), and where it is printed in insert mode.
+// A value is masked if the terminal repeats its characters (REP), and in insert mode.
 //
 // FAULT: G17
-func TestRepeatedAndInserted(t *testing.T) {
-	s := vault(t, "hunter22", "aaaaaaaa").Set()
+func TestMask_RepeatAndInsertMode(t *testing.T) {
+	s := newTestVault(t, "hunter22", "aaaaaaaa").Set()
 	for in, want := range map[string]string{
 		"hunter2\x1b[b x":               "*******\x1b[b x",
 		"a\x1b[7b.":                     "*\x1b[7b.",
@@ -19,11 +19,11 @@ func TestRepeatedAndInserted(t *testing.T) {
 		"ab\x1b[9999999b":               "ab\x1b[9999999b",
 		"\x1b[5b":                       "\x1b[5b",
 	} {
-		if got := s.Text(in); got != want {
+		if got := s.MaskText(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	if text := strings.Repeat("x\x1b[9999b", 5000); s.Text(text) != text {
-		t.Error("repeated characters are masked")
+	if text := strings.Repeat("x\x1b[9999b", 5000); s.MaskText(text) != text {
+		t.Error("got masked characters that are only repeated")
 	}
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// testKey is a key as good as one that is made.
+// testKey is a fixed key.
 var testKey = Key(sha256.Sum256([]byte("key")))
 
-func vault(t testing.TB, values ...string) *Vault {
+// newTestVault returns a vault that has learned values.
+func newTestVault(t testing.TB, values ...string) *Vault {
 	t.Helper()
 	v, err := NewVault(testKey, nil, Options{})
 	if err != nil {
@@ -30,13 +31,14 @@ func vault(t testing.TB, values ...string) *Vault {
 	return v
 }
 
-const ghp = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+// testToken is a token in GitHub's form.
+const testToken = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
-// Values and tokens are masked wherever they stand, byte for byte; what looks like them and is none stays.
+// Values and tokens are masked at any position, byte for byte; similar text is not.
 //
 // FEATURES: R110
-func TestText(t *testing.T) {
-	s := vault(t, "hunter22", "pässwörd", "line one\nline two", strings.Repeat("long", 500)).Set()
+func TestMaskText(t *testing.T) {
+	s := newTestVault(t, "hunter22", "pässwörd", "line one\nline two", strings.Repeat("long", 500)).Set()
 	for in, want := range map[string]string{
 		"x hunter22 y hunter22hunter22":                  "x ******** y ****************",
 		"hunter2 unter22":                                "hunter2 unter22",
@@ -46,7 +48,7 @@ func TestText(t *testing.T) {
 		"line one\r\nline two":                           "********\r\n********",
 		strings.Repeat("long", 500) + "x":                strings.Repeat("*", 2000) + "x",
 		strings.Repeat("long", 499):                      strings.Repeat("long", 499),
-		"t=" + ghp + "!":                                 "t=ghp_" + strings.Repeat("*", 36) + "!",
+		"t=" + testToken + "!":                           "t=ghp_" + strings.Repeat("*", 36) + "!",
 		"xghp_16C7e42F292c6912E771":                      "xghp_16C7e42F292c6912E771",
 		"AKIAIOSFODNN7EXAMPLE":                           "AKIA****************",
 		"see sk-learn-contrib-and-more-words":            "see sk-learn-contrib-and-more-words",
@@ -61,21 +63,21 @@ func TestText(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\nMIIE":                                                       "-----BEGIN CERTIFICATE-----\nMIIE",
 		"":                                                                                        "",
 	} {
-		if got := s.Text(in); got != want {
+		if got := s.MaskText(in); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
 	plain, err := NewVault(Key{}, nil, Options{Formats: func() bool { return false }})
-	if err != nil || plain.Set().Text(ghp) != ghp || !plain.Set().Empty() {
+	if err != nil || plain.Set().MaskText(testToken) != testToken || !plain.Set().Empty() {
 		t.Error("forms are looked for all the same", err)
 	}
 	var none *Vault
-	if none.Set().Text(ghp) != ghp {
+	if none.Set().MaskText(testToken) != testToken {
 		t.Error("nothing masks")
 	}
 }
 
-// Which variables hold secrets, and which values are worth hiding.
+// Names select variables that hold secrets, and IsSecretValue the values to mask.
 //
 // FEATURES: R66
 func TestNames(t *testing.T) {
@@ -91,26 +93,26 @@ func TestNames(t *testing.T) {
 	for value, want := range map[string]bool{
 		"hunter22": true, "short": false, "": false, "enabled": false, "/home/me/.ssh/id_rsa": false, "~/.netrc/x": false, "/9j+4AAQ=Skz": true,
 	} {
-		if Worth(value) != want {
+		if IsSecretValue(value) != want {
 			t.Errorf("%s: %v", value, !want)
 		}
 	}
 	if CheckName("[") == nil || CheckName("*_X") != nil {
-		t.Error("patterns are not checked")
+		t.Error("got no error of an invalid pattern")
 	}
-	v := vault(t)
-	if !v.LearnEnv(Pairs([]string{"A_TOKEN=hunter22", "B=public12", "broken"})) || v.LearnEnv(Pairs([]string{"A_TOKEN=hunter22"})) {
-		t.Error("what is new is not told")
+	v := newTestVault(t)
+	if !v.LearnEnv(EnvPairs([]string{"A_TOKEN=hunter22", "B=public12", "broken"})) || v.LearnEnv(EnvPairs([]string{"A_TOKEN=hunter22"})) {
+		t.Error("got a new value as known")
 	}
-	if got := v.Set().Text("hunter22 public12"); got != "******** public12" {
+	if got := v.Set().MaskText("hunter22 public12"); got != "******** public12" {
 		t.Errorf("%q", got)
 	}
 }
 
-// Patterns that are looked for as words match what package path says they do.
+// Patterns that are matched as words match as package path does.
 //
 // FEATURES: R66
-func TestPatternsMatchAsPathsDo(t *testing.T) {
+func TestNames_MatchLikePath(t *testing.T) {
 	patterns := append(slices.Clone(DefaultNames), "*", "**", "", "*A", "A*", "*A*", "A", "*A*B*", "A*B", "?A*", "*[AB]", "*\\A", "A/*", "*/A*", "[", "*[", "**A", "A**")
 	names := []string{"", "A", "B", "AB", "BA", "BAB", "AXB", "A/B", "B/A", "/", "*A", "[", "MY_TOKEN_2", "TOKEN", "MY_KEY", "MY_KEYS", "a_pin", "DATABASE_URL", "X/MY_KEY", "X_DATABASE_URL"}
 	for _, p := range patterns {
@@ -123,11 +125,11 @@ func TestPatternsMatchAsPathsDo(t *testing.T) {
 	}
 }
 
-// What is kept of values masks as they did, and has none of them in it.
+// A stored vault masks as before, and its bytes contain no value.
 //
 // FEATURES: R110
 func TestVault_Stored(t *testing.T) {
-	v := vault(t, "hunter22", "correct horse battery")
+	v := newTestVault(t, "hunter22", "correct horse battery")
 	kept := v.Bytes()
 	for _, part := range []string{"hunter", "correct", "horse", "aHVudGVy"} {
 		if bytes.Contains(kept, []byte(part)) {
@@ -138,32 +140,32 @@ func TestVault_Stored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := again.Set().Text("a hunter22 correct horse battery"); got != "a ******** *********************" {
+	if got := again.Set().MaskText("a hunter22 correct horse battery"); got != "a ******** *********************" {
 		t.Errorf("%q", got)
 	}
 	if again.Learn("hunter22") {
-		t.Error("it is new a second time")
+		t.Error("got a known value as new")
 	}
 	other, err := NewVault(Key{9}, kept, Options{})
-	if err != nil || other.Set().Text("hunter22") != "hunter22" {
-		t.Error("another key finds it", err)
+	if err != nil || other.Set().MaskText("hunter22") != "hunter22" {
+		t.Error("got a match with another key", err)
 	}
 	for _, bad := range []string{"x", `[{"len":-1}]`, `[{"len":99999999,"tag":1,"sum":"AAAAAAAAAAAAAAAAAAAAAA=="}]`, `{}`} {
 		v, err := NewVault(Key{}, []byte(bad), Options{})
-		if err == nil || v.Set().Text("fine text") != "fine text" {
+		if err == nil || v.Set().MaskText("fine text") != "fine text" {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
 
-// inPieces reads output with a window around each piece, as a session does.
-func inPieces(s *Set, out []byte, next func() int, live bool) []byte {
+// maskInPieces masks output in chunks, with context around each, as a session does.
+func maskInPieces(s *Set, out []byte, next func() int, live bool) []byte {
 	var got []byte
 	for from := 0; from < len(out); {
 		n := min(max(1, next()), len(out)-from)
-		begin := max(0, from-Reach)
-		all := bytes.Clone(out[begin:min(len(out), from+n+Reach)])
-		if live { // nothing after it is there yet
+		begin := max(0, from-ContextBytes)
+		all := bytes.Clone(out[begin:min(len(out), from+n+ContextBytes)])
+		if live { // nothing follows yet
 			all = all[:from-begin+n]
 		}
 		s.Mask(all, uint64(begin), from-begin, from-begin+n)
@@ -173,7 +175,7 @@ func inPieces(s *Set, out []byte, next func() int, live bool) []byte {
 	return got
 }
 
-// randomOutput is output with secrets, halves of secrets and what may stand within them.
+// randomOutput returns output with secrets, parts of secrets and text that may occur within them.
 func randomOutput(rnd *rand.Rand, values []string) []byte {
 	parts := append([]string{
 		"\r\n", "\n", " ", "\x1b[31m", "\x1b[0m", " \r", "plain text ", "é", "\x1b]0;title\x07", "http://", ":", "@", "Bearer ", "ghp_", "16C7e42F292c6912E77",
@@ -194,13 +196,13 @@ func randomOutput(rnd *rand.Rand, values []string) []byte {
 	return b
 }
 
-// Wherever readings begin and end, also at the end of what is there so far, the same bytes are masked.
+// Every read masks the same bytes, for any start and end, also at the end of the output so far.
 //
 // FEATURES: R110
-func TestEachReadingMasksTheSame(t *testing.T) {
+func TestMask_AnyWindow(t *testing.T) {
 	tier.Full(t)
 	values := []string{"hunter22", "aaaaaaaa", "abcabcabcd", "two words here", "x\x1b[1my-secret"}
-	s := vault(t, values...).Set()
+	s := newTestVault(t, values...).Set()
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for round := range 40 {
 		out := randomOutput(rnd, values)
@@ -216,15 +218,15 @@ func TestEachReadingMasksTheSame(t *testing.T) {
 			if live {
 				least = out
 			}
-			if got, at := inPieces(s, out, next, live), 0; !between(got, least, whole, &at) {
+			if got, at := maskInPieces(s, out, next, live), 0; !isBetween(got, least, whole, &at) {
 				t.Fatalf("round %d, live %v: differs at %d of %d:\n got %q\nwant %q", round, live, at, len(whole), got[max(0, at-60):min(len(got), at+60)], whole[max(0, at-60):min(len(whole), at+60)])
 			}
 		}
 	}
 }
 
-// between reports whether got has masked at least what least has and at most what most has, and where not.
-func between(got, least, most []byte, at *int) bool {
+// isBetween reports whether got has masked at least the bytes of least and at most those of most, and sets at otherwise.
+func isBetween(got, least, most []byte, at *int) bool {
 	if len(got) != len(most) {
 		return false
 	}
@@ -236,25 +238,25 @@ func between(got, least, most []byte, at *int) bool {
 	return true
 }
 
-// A secret is masked on the screen, also where it is drawn over the end of a row, in colours, or wide.
+// A secret is masked on the screen, also across rows, in colours, or wide.
 //
 // FEATURES: R110
-func TestFrame(t *testing.T) {
-	s := vault(t, "hunter22", "秘密のパスワード").Set()
+func TestMaskFrame(t *testing.T) {
+	s := newTestVault(t, "hunter22", "秘密のパスワード").Set()
 	for in, want := range map[string]string{
 		"a hunter22 b":               "a ******** b",
 		"0123456789012345hunter22 b": "0123456789012345****|**** b",
 		"hun\x1b[7mter\x1b[0m22":     "********",
 		"hunt\r\ner22":               "****|****",
 		"x秘密のパスワード":                  "x" + strings.Repeat("*", 16),
-		ghp:                          "ghp_****************|********************",
+		testToken:                    "ghp_****************|********************",
 		"\x1b]0;hunter22\x07t":       "t",
 	} {
 		term := vterm.New(vterm.Options{Cols: 20, Rows: 4})
 		_, _ = term.Write([]byte(in))
 		var f vterm.Frame
 		term.Frame(&f, vterm.Query{})
-		s.Frame(&f, nil)
+		s.MaskFrame(&f, nil)
 		if got := strings.TrimRight(rowsOf(&f), "|"); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
@@ -264,7 +266,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// rowsOf is what a screen's rows say.
+// rowsOf returns the text of a screen's rows.
 func rowsOf(f *vterm.Frame) string {
 	var rows []string
 	for _, l := range f.Lines {
@@ -277,20 +279,20 @@ func rowsOf(f *vterm.Frame) string {
 	return strings.Join(rows, "|")
 }
 
-// A secret that begins above the screen is masked on it; on the other screen nothing goes on that stands above.
+// A secret that begins in the history is masked on the primary screen, but does not continue on the alternate one.
 //
 // FEATURES: R110
-func TestFrameBelowHistory(t *testing.T) {
-	s := vault(t, "hunter22").Set()
+func TestMaskFrame_WithHistoryAbove(t *testing.T) {
+	s := newTestVault(t, "hunter22").Set()
 	for in, want := range map[string]string{
 		"0123456789012345hunter22 b\r\n1\r\n2\r\n3":                    "**** b|1|2|3",
 		"hunt\r\ner22\r\n1\r\n2\r\n3":                                  "****|1|2|3",
 		"0123456789012345hunter22\r\n1\r\n2\r\n3\x1b[?1049h\x1b[Her22": "er22|||",
 	} {
-		for _, frame := range []func(*vterm.Frame, []vterm.Line){s.Frame, NewStreamRedactor(s).Frame} {
+		for _, frame := range []func(*vterm.Frame, []vterm.Line){s.MaskFrame, NewStreamRedactor(s).MaskFrame} {
 			term := vterm.New(vterm.Options{Cols: 20, Rows: 4})
 			_, _ = term.Write([]byte(in))
-			above := Above(term)
+			above := LinesAbove(term)
 			var f vterm.Frame
 			term.Frame(&f, vterm.Query{})
 			frame(&f, above)
@@ -302,13 +304,13 @@ func TestFrameBelowHistory(t *testing.T) {
 }
 
 func FuzzMask(f *testing.F) {
-	s := vault(f, "hunter22", "aaaaaaaa", "two words").Set()
+	s := newTestVault(f, "hunter22", "aaaaaaaa", "two words").Set()
 	f.Add([]byte("x hunter22 \x1b[1mhun\x1b[0mter22 -----BEGIN PRIVATE KEY-----\nabc"), uint16(3))
 	f.Add([]byte("h\bhu\bun\bnter22 XXXter22\rhun\x1b[2Kx huX\x1b[Dnter22 \xe2\x80\xaehun\x1b]0;t\x07ter22"), uint16(5))
 	f.Add([]byte(`{"a":"hunter\u00322","b":"{\"c\":\"h\\u0075nter22\"}","k":"-----BEGIN PRIVATE KEY-----\nab\/c"} \\\\\u00`), uint16(4))
 	f.Add([]byte("https://u:p@h Bearer abcdef0123456789abcdef eyJhbGciOiJIUzI1NiJ9.eyJzdWIi"), uint16(7))
 	f.Fuzz(func(t *testing.T, out []byte, step uint16) {
-		if len(out) > 1<<10 { // each reading looks at a window
+		if len(out) > 1<<10 { // each read has a window
 			return
 		}
 		whole := bytes.Clone(out)
@@ -323,7 +325,7 @@ func FuzzMask(f *testing.F) {
 			if live {
 				least = out
 			}
-			if got := inPieces(s, out, func() int { return 1 + int(step%512) }, live); !between(got, least, whole, &at) {
+			if got := maskInPieces(s, out, func() int { return 1 + int(step%512) }, live); !isBetween(got, least, whole, &at) {
 				t.Fatalf("live %v:\n got %q\nwant %q", live, got, whole)
 			}
 		}
@@ -331,7 +333,7 @@ func FuzzMask(f *testing.F) {
 }
 
 func BenchmarkMask(b *testing.B) {
-	s := vault(b, "hunter22", "correct horse battery").Set()
+	s := newTestVault(b, "hunter22", "correct horse battery").Set()
 	out := bytes.Repeat([]byte("some lines of output, as a build prints them: 1234 ok\r\n"), 20000)
 	b.SetBytes(int64(len(out)))
 	for b.Loop() {
@@ -339,17 +341,17 @@ func BenchmarkMask(b *testing.B) {
 	}
 }
 
-func ExampleSet_Text() {
+func ExampleSet_MaskText() {
 	v, _ := NewVault(NewKey(), nil, Options{})
 	v.Learn("hunter22")
-	fmt.Println(v.Set().Text("login --password hunter22 --verbose"))
+	fmt.Println(v.Set().MaskText("login --password hunter22 --verbose"))
 	// Output: login --password ******** --verbose
 }
 
-// Texts are masked wherever they are in an answer; what it shares with others is not written to.
+// Texts anywhere in a value are masked; values that it shares with others are not written to.
 //
 // FEATURES: R110
-func TestDeep(t *testing.T) {
+func TestMaskDeep(t *testing.T) {
 	type inner struct {
 		Text string
 		n    int
@@ -367,23 +369,23 @@ func TestDeep(t *testing.T) {
 	now := time.Now()
 	given := answer{"x hunter22", []inner{{"hunter22", 1}}, map[string]string{"k": "hunter22"}, inner{Text: "hunter22"}, &secret, []byte("hunter22"), now}
 	got := given
-	vault(t, "hunter22").Set().Deep(&got)
+	newTestVault(t, "hunter22").Set().MaskDeep(&got)
 	if got.Name != "x ********" || got.List[0] != (inner{"********", 1}) || got.By["k"] != "********" || got.Any != (inner{Text: "********"}) ||
 		*got.P != "********" || string(got.Bytes) != "hunter22" || !got.When.Equal(now) {
 		t.Errorf("%+v", got)
 	}
 	if secret != "hunter22" || given.List[0].Text != "hunter22" || given.By["k"] != "hunter22" {
-		t.Error("what is shared was written to")
+		t.Error("got a changed shared value")
 	}
 }
 
-// Output that is made of beginnings of tokens takes no longer than its length: each byte is masked once.
-func TestTokensWithinTokens(t *testing.T) {
-	s := vault(t).Set()
+// Output of token prefixes takes linear time: each byte is masked once.
+func TestMask_NestedTokens(t *testing.T) {
+	s := newTestVault(t).Set()
 	for _, part := range []string{"sk-", "sk-1", "eyJ.", "-----BEGIN PRIVATE KEY-----", "Bearer ", "://a:b", "ghp_", "AIza-"} {
 		out := bytes.Repeat([]byte(part), (64<<10)/len(part))
 		masked := 0
-		s.find(out, 0, func(pieces []span) {
+		s.findSecrets(out, 0, func(pieces []span) {
 			for _, p := range pieces {
 				masked += p.to - p.from
 			}
@@ -394,39 +396,39 @@ func TestTokensWithinTokens(t *testing.T) {
 	}
 }
 
-// A line that sets a variable of a secret has its value masked, before any shell has run it.
+// The value of a secret variable in a command line is masked before any shell has run the line.
 //
 // FEATURES: R109 R110
-func TestLine(t *testing.T) {
+func TestMaskCommand(t *testing.T) {
 	for in, want := range map[string]string{
 		"export API_KEY=hunter22; echo hunter22":         "export API_KEY=********; echo ********",
 		"A_TOKEN='two words' B_TOKEN=\"hunter22\" cmd":   "A_TOKEN='*********' B_TOKEN=\"********\" cmd",
 		"A_TOKEN=$(cat f) B_TOKEN=$OTHER make X=plain12": "A_TOKEN=$(cat f) B_TOKEN=$OTHER make X=plain12",
 		"echo no assignment":                             "echo no assignment",
 	} {
-		if got := vault(t).Line(in); got != want {
+		if got := newTestVault(t).MaskCommand(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 	var none *Vault
-	if none.Line("A_TOKEN=hunter22") != "A_TOKEN=hunter22" {
+	if none.MaskCommand("A_TOKEN=hunter22") != "A_TOKEN=hunter22" {
 		t.Error("nothing masks")
 	}
 }
 
-// A value as long as is looked for is masked with a colour before each few of its bytes, too: they may lie as far apart as every
-// reading sees.
+// A value of the maximum length is masked with colours between its bytes: they may be as far apart as every read
+// sees.
 //
 // FEATURES: R110
-func TestLongValueInColours(t *testing.T) {
+func TestMask_LongValueInColours(t *testing.T) {
 	value := strings.Repeat("4f9a0c7e", MaxValue/8)
-	s := vault(t, value).Set()
+	s := newTestVault(t, value).Set()
 	var printed, want strings.Builder
 	for i := 0; i < len(value); i += 8 {
 		printed.WriteString("\x1b[38;5;118m" + value[i:i+8])
 		want.WriteString("\x1b[38;5;118m********")
 	}
-	if got := s.Text(printed.String()); got != want.String() {
-		t.Errorf("%s", difference([]byte(got), []byte(want.String())))
+	if got := s.MaskText(printed.String()); got != want.String() {
+		t.Errorf("%s", describeDifference([]byte(got), []byte(want.String())))
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// stableValues are secrets with blanks, letters of more bytes, wide ones, and others as their beginnings and within them.
+// stableValues are secrets with blanks, with multi-byte and wide characters, and with others as their beginnings and within them.
 var stableValues = []string{"hunter22", "hunter22secret", "aaaaaaaa", "two words here", "gap  of  two", "pässwörd", "秘密のパスワード", `back\slash"quote`}
 
-// overwriter makes output that goes back on itself, a part after the other. Each byte of choices decides one thing.
+// overwriter generates output with cursor motions. Each byte of choices decides one thing.
 type overwriter struct {
 	choices []byte
-	forward bool // it never goes back
+	forward bool // no motions backwards
 	out     []byte
 }
 
-// choose is one of n; what is decided no more is 0.
+// choose returns a number below n; 0 after the last choice.
 func (r *overwriter) choose(n int) int {
 	if len(r.choices) == 0 {
 		return 0
@@ -32,14 +32,14 @@ func (r *overwriter) choose(n int) int {
 	return c % n
 }
 
-// onwards are parts that stand within what is printed, or behind it.
-var onwards = []string{
+// forwardParts are parts that may stand within or after a value.
+var forwardParts = []string{
 	"x", " ", "word ", "é", "秘", "\u200b", "\u0332", "\x1b[31m", "\x1b[0m", "\x1b]0;title\x07", "\x1b]2;t\x1b\\", "\x1bPq~\x1b\\", "\x07", "\x0e", "\x1b(B",
 	"ghp_", "16C7e42F292c6912E77", "Bearer ", "://", "me:", "@", `\`, `\u0068`, "\x1b", "\x1b[", "\xc3", "\xe7\xa7",
 }
 
-// backwards are parts that go back, or take away.
-var backwards = []string{"\r", "\b", "\b\b", "\b \b", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[P", "\x1b[@", "\x1b[X", "\r\x1b[K", "\x00", "\x7f", "\t", "\x1b[3C", "\x1b[90C"}
+// backwardParts are parts that move back or delete.
+var backwardParts = []string{"\r", "\b", "\b\b", "\b \b", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[P", "\x1b[@", "\x1b[X", "\r\x1b[K", "\x00", "\x7f", "\t", "\x1b[3C", "\x1b[90C"}
 
 func (r *overwriter) add(parts ...string) {
 	for _, p := range parts {
@@ -47,7 +47,7 @@ func (r *overwriter) add(parts ...string) {
 	}
 }
 
-func (r *overwriter) part() {
+func (r *overwriter) addPart() {
 	value := stableValues[r.choose(len(stableValues))]
 	kind := r.choose(12)
 	if r.forward {
@@ -56,67 +56,67 @@ func (r *overwriter) part() {
 	switch kind {
 	case 0:
 		r.add(value)
-	case 1: // a part of one
+	case 1: // a part of a value
 		from := r.choose(len(value))
 		r.add(value[from : from+r.choose(len(value)-from+1)])
-	case 2: // something within
+	case 2: // a value with something within
 		at := r.choose(len(value) + 1)
-		r.add(value[:at], onwards[r.choose(len(onwards))], value[at:])
+		r.add(value[:at], forwardParts[r.choose(len(forwardParts))], value[at:])
 	case 3:
-		r.add(onwards[r.choose(len(onwards))])
+		r.add(forwardParts[r.choose(len(forwardParts))])
 	case 4, 5:
-		r.add(backwards[r.choose(len(backwards))])
+		r.add(backwardParts[r.choose(len(backwardParts))])
 	case 6:
 		r.add(fmt.Sprintf("\x1b[%d%c", r.choose(40), "CDGP@XK"[r.choose(7)]))
-	case 7: // its halves, the last one first
+	case 7: // halves of a value, the last one first
 		at := r.choose(len(value) + 1)
 		r.add(fmt.Sprintf("\x1b[%dG%s\x1b[%dG%s", 10+at, value[at:], 10, value[:at]))
-	case 8: // a counter or a bar, over and over
+	case 8: // a counter or a bar that overwrites itself
 		for n := range r.choose(300) {
 			r.add("\r", strings.Repeat("=", n%30), fmt.Sprint(n, " %"))
 		}
-	case 9: // a character at a time, each with a detour
+	case 9: // single characters, each with a detour
 		for i := range len(value) {
 			r.add([]string{"", "X\b", "XY\x1b[2D", "\x1b[K", "Z\b\x1b[P", "\x1b[@"}[r.choose(6)], value[i:i+1])
 		}
 	case 10:
-		r.add(strings.Repeat(onwards[r.choose(len(onwards))], r.choose(400)))
+		r.add(strings.Repeat(forwardParts[r.choose(len(forwardParts))], r.choose(400)))
 	case 11:
 		r.add("\r\n")
 	}
 }
 
-// rewriting is at least so many bytes of output, or what the choices are enough for.
-func rewriting(choices []byte, least int, forward bool) []byte {
+// randomOverwrites returns output of at least the given length, or as much as the choices give.
+func randomOverwrites(choices []byte, least int, forward bool) []byte {
 	r := overwriter{choices: choices, forward: forward}
 	for len(r.out) < least && len(r.choices) > 0 {
-		r.part()
+		r.addPart()
 	}
 	return r.out
 }
 
-// checkStable reads output in many ways, and sees that they mask the same. step gives lengths of pieces.
+// checkStable checks that reads of any start and end mask the same bytes. step returns lengths of chunks.
 func checkStable(s *Set, out []byte, step func() int) error {
 	whole := bytes.Clone(out)
 	s.Mask(whole, 0, 0, len(whole))
-	for range 3 { // wherever a reading begins and ends, with more to come or not
+	for range 3 { // any start and end, with and without later output
 		from := step() * 7 % (len(out) + 1)
 		to := min(len(out), from+step())
-		begin := max(0, from-Reach)
-		all := bytes.Clone(out[begin:min(len(out), to+Reach)])
+		begin := max(0, from-ContextBytes)
+		all := bytes.Clone(out[begin:min(len(out), to+ContextBytes)])
 		s.Mask(all, uint64(begin), from-begin, to-begin)
 		if got := all[from-begin : to-begin]; !bytes.Equal(got, whole[from:to]) {
-			return fmt.Errorf("[%d:%d) of %d reads %s", from, to, len(out), difference(got, whole[from:to]))
+			return fmt.Errorf("[%d:%d) of %d reads %s", from, to, len(out), describeDifference(got, whole[from:to]))
 		}
 	}
-	if got, at := inPieces(s, out, step, true), 0; !between(got, out, whole, &at) { // as it comes
-		return fmt.Errorf("as it comes, at %d of %d: %s", at, len(out), difference(got, whole))
+	if got, at := maskInPieces(s, out, step, true), 0; !isBetween(got, out, whole, &at) { // in chunks, as it arrives
+		return fmt.Errorf("as it comes, at %d of %d: %s", at, len(out), describeDifference(got, whole))
 	}
 	return nil
 }
 
-// difference shows where two readings are not the same.
-func difference(got, want []byte) string {
+// describeDifference describes the first difference of two reads.
+func describeDifference(got, want []byte) string {
 	at := 0
 	for at < len(got) && at < len(want) && got[at] == want[at] {
 		at++
@@ -124,13 +124,13 @@ func difference(got, want []byte) string {
 	return fmt.Sprintf("at %d\n got %q\nwant %q", at, got[max(0, at-80):min(len(got), at+80)], want[max(0, at-80):min(len(want), at+80)])
 }
 
-// Output that is overwritten again and again, in all the ways that a terminal has, is masked the same by whoever reads it: what
-// a reading masks that follows it as it comes, every later one masks, wherever it begins.
+// Output with any kind of overwriting is masked the same in every read: bytes that are masked while the output arrives are
+// masked in every later read, for any start.
 //
 // FEATURES: R110
-func TestRewrittenOutputIsMaskedTheSame(t *testing.T) {
+func TestMask_RewrittenOutput(t *testing.T) {
 	tier.Full(t)
-	s := vault(t, stableValues...).Set()
+	s := newTestVault(t, stableValues...).Set()
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for round := range 30 {
 		choices := make([]byte, 6000)
@@ -138,9 +138,9 @@ func TestRewrittenOutputIsMaskedTheSame(t *testing.T) {
 			choices[i] = byte(rnd.Uint32())
 		}
 		forward := round%3 == 0
-		out := rewriting(choices, []int{200, 1000, 3000, 3 * maxEdited}[round%4], forward)
+		out := randomOverwrites(choices, []int{200, 1000, 3000, 3 * maxEdited}[round%4], forward)
 		most := 1 + rnd.IntN([]int{10, 300, 5000, 30000}[rnd.IntN(4)])
-		if most*10 < len(out) { // each reading looks at a window
+		if most*10 < len(out) { // each read has a window
 			most = len(out) / 10
 		}
 		if err := checkStable(s, out, func() int { return 1 + rnd.IntN(most) }); err != nil {
@@ -150,7 +150,7 @@ func TestRewrittenOutputIsMaskedTheSame(t *testing.T) {
 }
 
 func FuzzRewritten(f *testing.F) {
-	s := vault(f, stableValues...).Set()
+	s := newTestVault(f, stableValues...).Set()
 	for seed := range uint64(8) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		choices := make([]byte, 60)
@@ -163,7 +163,7 @@ func FuzzRewritten(f *testing.F) {
 		if len(choices) > 300 {
 			return
 		}
-		out := rewriting(choices, 1500, forward)
+		out := randomOverwrites(choices, 1500, forward)
 		out = out[:min(len(out), 1000)] // it is read after each byte
 		n := max(1+int(step%1024), len(out)/15)
 		k := 0

@@ -6,39 +6,43 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// StreamRedactor masks lines of text that come one after the other, and screens. One goroutine uses it at a time.
+// StreamRedactor masks consecutive lines of text, and screens. One goroutine uses it at a time.
 type StreamRedactor struct {
-	now func() *Set
-	key int // bytes of a private key that were seen; 0: none is being printed
+	currentSet func() *Set
+	keyBytes   int // bytes of the current private key so far; 0: none is being printed
 }
 
 // NewStreamRedactor returns a redactor for a text from its start.
-func NewStreamRedactor(s *Set) *StreamRedactor { return &StreamRedactor{now: func() *Set { return s }} }
+func NewStreamRedactor(s *Set) *StreamRedactor {
+	return &StreamRedactor{currentSet: func() *Set { return s }}
+}
 
-// StreamRedactor returns a redactor for a text from its start, with the vault's current knowledge at each moment.
-func (v *Vault) StreamRedactor() *StreamRedactor { return &StreamRedactor{now: v.Set} }
+// StreamRedactor returns a redactor for a text from its start. It uses the vault's current values for each line.
+func (v *Vault) StreamRedactor() *StreamRedactor { return &StreamRedactor{currentSet: v.Set} }
 
-// Line returns a line as it may be shown. whole is set if the line has its end.
-func (v *StreamRedactor) Line(line string, whole bool) string {
-	set := v.now()
+// MaskLine returns a masked line, or "" within a private key. whole is set if the line has its end.
+func (v *StreamRedactor) MaskLine(line string, whole bool) string {
+	set := v.currentSet()
 	if set.Empty() {
 		return line
 	}
-	if v.key > 0 {
-		if strings.Contains(line, pemEnd) || v.key > maxPEM {
-			v.key = 0
+	if v.keyBytes > 0 {
+		if strings.Contains(line, pemEnd) || v.keyBytes > maxPEM {
+			v.keyBytes = 0
 		} else {
 			if whole {
-				v.key += len(line) + 1
+				v.keyBytes += len(line) + 1
 			}
 			return ""
 		}
 	}
-	if whole && set.formats && strings.Contains(line, pemBegin) && strings.Contains(line, pemKey) {
-		v.key = 1
+	if whole && set.masksTokens && strings.Contains(line, pemBegin) && strings.Contains(line, pemKey) {
+		v.keyBytes = 1
 	}
-	return set.Text(line)
+	return set.MaskText(line)
 }
 
-// Frame masks a screen below lines of history (Above).
-func (v *StreamRedactor) Frame(f *vterm.Frame, above []vterm.Line) { v.now().Frame(f, above) }
+// MaskFrame masks a screen below lines of history (LinesAbove).
+func (v *StreamRedactor) MaskFrame(f *vterm.Frame, above []vterm.Line) {
+	v.currentSet().MaskFrame(f, above)
+}

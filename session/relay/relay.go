@@ -103,7 +103,7 @@ var upgrader = websocket.Upgrader{ // its default origin check accepts our own p
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if web.Public(w, r) {
+	if web.ServePublic(w, r) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -2,9 +2,9 @@ package respond
 
 // Redactor masks secrets in consecutive lines.
 type Redactor interface {
-	// Line returns a line with secrets masked, of the same length, or "" if it must not be shown. whole is set if the
+	// MaskLine returns a line with secrets masked, of the same length, or "" if it must not be shown. whole is set if the
 	// line has ended.
-	Line(line string, whole bool) string
+	MaskLine(line string, whole bool) string
 }
 
 // SetRedactor sets the redactor for redacted rules. With nil they match the unredacted output.
@@ -18,7 +18,7 @@ func (e *Engine) redact(w *window) {
 	if e.redactor == nil || e.set.redacted == nil {
 		return
 	}
-	if got := e.redactor.Line(string(w.text), w.isComplete); got != string(w.text) {
+	if got := e.redactor.MaskLine(string(w.text), w.isComplete); got != string(w.text) {
 		w.redacted = append([]byte{}, got...)
 	}
 }

@@ -17,28 +17,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// target is what a program tries to get at from inside. It is passed as arguments.
-type target struct {
+// escapeTarget is what a program tries to reach from inside. It is passed as arguments.
+type escapeTarget struct {
 	cwd, outside, own, hidden, sock, abstract, tcp, udp, ipc, cgroup string
 	pid                                                              int
 }
 
-func (g *target) args() []string {
+func (g *escapeTarget) args() []string {
 	return []string{"escape", g.cwd, g.outside, g.own, g.hidden, g.sock, g.abstract, g.tcp, g.udp, g.ipc, g.cgroup, strconv.Itoa(g.pid)}
 }
 
-// attempts tries all and prints what came of it: KEY and whether it got out.
-func attempts(args []string) {
+// runAttempts makes all attempts and prints KEY and whether each one escaped.
+func runAttempts(args []string) {
 	pid, _ := strconv.Atoi(args[10])
-	g := &target{args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], args[9], pid}
-	for _, a := range tries {
+	g := &escapeTarget{args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], args[9], pid}
+	for _, a := range escapeAttempts {
 		fmt.Printf("%s %v\n", a.key, a.try(g))
 	}
 	os.Exit(0)
 }
 
-// anyOf says that one of several ways worked.
-func anyOf(ways ...error) bool {
+// anySucceeded reports whether one of several ways worked.
+func anySucceeded(ways ...error) bool {
 	for _, err := range ways {
 		if err == nil {
 			return true
@@ -47,17 +47,17 @@ func anyOf(ways ...error) bool {
 	return false
 }
 
-// tries are by the key of the row that they are of. What leaves no trace outside says itself whether it worked.
-var tries = []struct {
+// escapeAttempts are by the key of the Restriction they test. An attempt that leaves no trace outside reports its result.
+var escapeAttempts = []struct {
 	key string
-	try func(*target) bool
+	try func(*escapeTarget) bool
 }{
-	{"write", func(g *target) bool {
+	{"write", func(g *escapeTarget) bool {
 		up := strings.Repeat("../", strings.Count(g.cwd, "/"))
 		link := filepath.Join(g.cwd, "src/link")
 		_ = os.Symlink(g.outside, link)
 		hard := filepath.Join(g.cwd, "src/hard")
-		return anyOf(
+		return anySucceeded(
 			os.WriteFile(filepath.Join(link, "by-link"), nil, 0o600),
 			os.WriteFile("/proc/self/root"+g.outside+"/by-root", nil, 0o600),
 			os.WriteFile("/proc/self/cwd/"+up+g.outside+"/by-dots", nil, 0o600),
@@ -69,12 +69,12 @@ var tries = []struct {
 			os.Mkdir(g.outside+"/dir", 0o700),
 		)
 	}},
-	{"attributes", func(g *target) bool { return os.Chmod(g.outside+"/mode", 0o777) == nil }},
-	{"protect", func(g *target) bool {
-		_ = os.WriteFile(filepath.Dir(g.cwd)+"/.bashrc", []byte("x"), 0o600) // whether it is that one is seen outside
+	{"attributes", func(g *escapeTarget) bool { return os.Chmod(g.outside+"/mode", 0o777) == nil }},
+	{"protect", func(g *escapeTarget) bool {
+		_ = os.WriteFile(filepath.Dir(g.cwd)+"/.bashrc", []byte("x"), 0o600) // the test checks outside whether it is that file
 		git := filepath.Join(g.cwd, ".git")
-		nested := filepath.Join(g.cwd, "nested/deep") // a repository, whose parents could be exchanged
-		return anyOf(
+		nested := filepath.Join(g.cwd, "nested/deep") // a repository whose parents could be exchanged
+		return anySucceeded(
 			os.WriteFile(git+"/hooks/pre-commit", []byte("#!/bin/sh\n"), 0o700),
 			os.WriteFile(git+"/config", []byte("[core]\n"), 0o600),
 			os.Rename(git, g.cwd+"/src/git"),
@@ -86,19 +86,19 @@ var tries = []struct {
 			os.Rename(filepath.Dir(nested), g.cwd+"/src/nested"),
 		)
 	}},
-	{"hide", func(g *target) bool {
+	{"hide", func(g *escapeTarget) bool {
 		_, err := os.ReadFile(g.hidden)
 		_, err2 := os.ReadFile("/proc/self/root" + g.hidden)
 		_, err3 := os.ReadFile(fmt.Sprintf("/proc/%d/root%s", g.pid, g.hidden))
-		return anyOf(err, err2, err3)
+		return anySucceeded(err, err2, err3)
 	}},
-	{"names", func(g *target) bool {
+	{"names", func(g *escapeTarget) bool {
 		e, err := os.ReadDir(g.own)
 		return err == nil && len(e) > 0
 	}},
-	{"devices", func(g *target) bool {
+	{"devices", func(g *escapeTarget) bool {
 		node := filepath.Join(g.cwd, "src/disk")
-		_ = unix.Mknod(node, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 11))) // kmsg: it is everywhere
+		_ = unix.Mknod(node, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 11))) // kmsg exists everywhere
 		defer os.Remove(node)
 		for _, path := range []string{node, "/dev/kmsg", "/dev/mem"} {
 			if f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
@@ -108,14 +108,14 @@ var tries = []struct {
 		}
 		return false
 	}},
-	{"kernel", func(*target) bool {
+	{"kernel", func(*escapeTarget) bool {
 		f, err := os.OpenFile("/proc/sys/kernel/core_pattern", os.O_WRONLY, 0)
 		if err == nil {
 			_ = f.Close()
 		}
 		return err == nil
 	}},
-	{"cgroups", func(g *target) bool { // a name that is put together here is seen by no reader of lines
+	{"cgroups", func(g *escapeTarget) bool { // the concatenated name is not found by a search of the source
 		out := false
 		for _, root := range []string{"", "/proc/self/root"} {
 			for _, file := range []string{"freeze", "kill"} {
@@ -130,8 +130,8 @@ var tries = []struct {
 		}
 		return out
 	}},
-	{"signal", func(g *target) bool { return syscall.Kill(g.pid, 0) == nil }},
-	{"ptrace", func(g *target) bool {
+	{"signal", func(g *escapeTarget) bool { return syscall.Kill(g.pid, 0) == nil }},
+	{"ptrace", func(g *escapeTarget) bool {
 		var b [1]byte
 		local := []unix.Iovec{{Base: &b[0], Len: 1}}
 		_, errno := unix.ProcessVMReadv(g.pid, local, []unix.RemoteIovec{{Base: 0x1000, Len: 1}}, 0)
@@ -139,26 +139,26 @@ var tries = []struct {
 		if err == nil {
 			_ = f.Close()
 		}
-		leads := false // descriptors of what started it, which a sandbox's parts may be open by
+		leads := false // inherited descriptors by which other directories may be open
 		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", os.Getppid()))
 		for _, fd := range fds {
 			_, err := os.Readlink(fd)
 			leads = leads || err == nil
 		}
-		return errors.Is(errno, unix.EFAULT) || err == nil || leads // it may look, only there is nothing at that address
+		return errors.Is(errno, unix.EFAULT) || err == nil || leads // the call is allowed but finds nothing at that address
 	}},
-	{"processes", func(g *target) bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", g.pid)); return err == nil }},
-	{"abstract", func(g *target) bool { return connects("unix", g.abstract) }},
-	{"sockets", func(g *target) bool { return connects("unix", g.sock) }},
-	{"tcp", func(g *target) bool { return connects("tcp", g.tcp) }},
-	{"udp", func(g *target) bool { // whether it arrived is seen outside
+	{"processes", func(g *escapeTarget) bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", g.pid)); return err == nil }},
+	{"abstract", func(g *escapeTarget) bool { return connects("unix", g.abstract) }},
+	{"sockets", func(g *escapeTarget) bool { return connects("unix", g.sock) }},
+	{"tcp", func(g *escapeTarget) bool { return connects("tcp", g.tcp) }},
+	{"udp", func(g *escapeTarget) bool { // the test checks outside whether it arrived
 		if c, err := net.Dial("udp", g.udp); err == nil {
 			_, _ = io.WriteString(c, "x")
 			_ = c.Close()
 		}
 		return false
 	}},
-	{"raw", func(*target) bool {
+	{"raw", func(*escapeTarget) bool {
 		for _, s := range [][3]int{{unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP}, {unix.AF_PACKET, unix.SOCK_RAW, 0}, {unix.AF_VSOCK, unix.SOCK_STREAM, 0}, {unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT}} {
 			if fd, err := unix.Socket(s[0], s[1], s[2]); err == nil {
 				_ = unix.Close(fd)
@@ -167,24 +167,24 @@ var tries = []struct {
 		}
 		return false
 	}},
-	{"tiocsti", func(*target) bool {
+	{"tiocsti", func(*escapeTarget) bool {
 		b := byte('x')
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI, uintptr(unsafe.Pointer(&b)))
 		_, _, high := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI|1<<40, uintptr(unsafe.Pointer(&b))) // the kernel looks at 32 bits
 		return errno != unix.EPERM || high != unix.EPERM
 	}},
-	{"iouring", func(*target) bool {
+	{"iouring", func(*escapeTarget) bool {
 		var params [120]byte
 		_, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
 		return errno != unix.EPERM
 	}},
-	{"keys", func(*target) bool {
+	{"keys", func(*escapeTarget) bool {
 		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true)
 		_, _, bpf := unix.Syscall(unix.SYS_BPF, 0, 0, 0)
 		_, _, fault := unix.Syscall(unix.SYS_USERFAULTFD, 0, 0, 0)
 		return err == nil || bpf != unix.EPERM || fault != unix.EPERM
 	}},
-	{"namespaces", func(g *target) bool {
+	{"namespaces", func(g *escapeTarget) bool {
 		cmd := exec.Command("true")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
 		_, _, clone3 := unix.Syscall(unix.SYS_CLONE3, 0, 0, 0)
@@ -192,13 +192,13 @@ var tries = []struct {
 		if mounted == nil {
 			_ = unix.Unmount(g.cwd+"/sub", 0)
 		}
-		return anyOf(cmd.Run(), mounted, unix.Chroot("/")) || clone3 != unix.ENOSYS
+		return anySucceeded(cmd.Run(), mounted, unix.Chroot("/")) || clone3 != unix.ENOSYS
 	}},
-	{"setuid", func(*target) bool {
+	{"setuid", func(*escapeTarget) bool {
 		v, _, _ := unix.Syscall6(unix.SYS_PRCTL, unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0)
 		return v != 1
 	}},
-	{"setid", func(g *target) bool {
+	{"setid", func(g *escapeTarget) bool {
 		file := filepath.Join(g.cwd, "src/setid")
 		for _, bit := range []uint32{unix.S_ISUID, unix.S_ISGID} {
 			mode := bit | 0o755
@@ -244,12 +244,12 @@ var tries = []struct {
 		}
 		return false
 	}},
-	{"ipc", func(g *target) bool {
+	{"ipc", func(g *escapeTarget) bool {
 		key, _ := strconv.Atoi(g.ipc)
 		_, err := unix.SysvShmGet(key, 0, 0)
 		return err == nil
 	}},
-	{"left", func(g *target) bool { // whether it is there is seen outside
+	{"left", func(g *escapeTarget) bool { // the test checks outside whether it runs
 		r, w, err := os.Pipe()
 		if err != nil {
 			return false

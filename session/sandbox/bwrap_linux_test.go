@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What bubblewrap really does with the arguments it is given: what may be written is, nothing else is, what is hidden and
-// protected stays so, there is no network, and no process outside is seen. What it does not hold is said.
+// bubblewrap enforces its arguments: only writable paths are written, hidden and protected paths stay so, there is no
+// network, and outside processes are invisible. The report lists what it does not enforce.
 //
 // FEATURES: R67
 func TestBwrap(t *testing.T) {
@@ -68,7 +68,7 @@ true`
 	if left, err := os.ReadDir(filepath.Join(cwd, ".git/hooks")); err != nil || len(left) > 0 {
 		t.Errorf("hooks are %v, %v", left, err)
 	}
-	if _, not := r.DescribeEnforced(Bwrap, Have{}); !slices.Contains(not, "setuid and setgid files that would remain afterwards") {
-		t.Errorf("it is not said that files may become setuid: %q", not)
+	if _, not := r.DescribeEnforced(Bwrap, Features{}); !slices.Contains(not, "setuid and setgid files that would remain afterwards") {
+		t.Errorf("got no note on setuid files: %q", not)
 	}
 }

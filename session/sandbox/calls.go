@@ -2,20 +2,20 @@ package sandbox
 
 import "github.com/longterm-dev/longterm/session/confine"
 
-// Numbers of Linux that are the same on every machine we run on.
+// Linux constants that are equal on all supported machines.
 const (
-	oCreat, oTmpfile                   = 0o100, 0o20000000 // O_CREAT, and of O_TMPFILE what is its own
+	oCreat, oTmpfile                   = 0o100, 0o20000000 // O_CREAT, and the bit of O_TMPFILE that other flags lack
 	afUnix, afInet, afInet6, afNetlink = 1, 2, 10, 16
 	sockRaw, sockPacket                = 3, 10
 	sockTypes                          = 0xf
 	tiocSTI, tiocLinux                 = 0x5412, 0x541c
 	newNamespaces                      = 0x7e020000 | 0x80 // CLONE_NEW*
 	enosys, eacces, eafnosupport       = 38, 13, 97
-	low                                = 0xffffffff
+	lowBits                            = 0xffffffff
 )
 
-// refused are calls that no sandboxed program makes: they reach other processes, the kernel itself or what was mounted.
-var refused = []string{
+// refusedNames are calls that no sandboxed program may make: they reach other processes, the kernel itself or mounts.
+var refusedNames = []string{
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
 	"bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
 	"add_key", "keyctl", "request_key",
@@ -26,25 +26,25 @@ var refused = []string{
 	"iopl", "ioperm", "modify_ldt", "uselib", "lookup_dcookie", "nfsservctl", "_sysctl",
 }
 
-// calls returns the system calls that rules reject.
-func (r *Rules) calls(l Level) (calls []confine.Call) {
-	for _, name := range refused {
+// refusedCalls returns the system calls that rules reject.
+func (r *Rules) refusedCalls(l Level) (calls []confine.Call) {
+	for _, name := range refusedNames {
 		calls = append(calls, confine.Call{Name: name})
 	}
 	some := func(name string, errno int, args ...confine.Arg) {
 		calls = append(calls, confine.Call{Name: name, Errno: errno, Args: args})
 	}
-	is := func(i int, v uint64) confine.Arg { return confine.Arg{Index: i, Mask: low, Value: v} }
-	not := func(i int, v uint64) confine.Arg { return confine.Arg{Index: i, Mask: low, Value: v, Not: true} }
+	is := func(i int, v uint64) confine.Arg { return confine.Arg{Index: i, Mask: lowBits, Value: v} }
+	not := func(i int, v uint64) confine.Arg { return confine.Arg{Index: i, Mask: lowBits, Value: v, Not: true} }
 	some("unshare", 0, confine.Arg{Index: 0, Mask: newNamespaces, Not: true})
-	some("clone", 0, confine.Arg{Index: 0, Mask: newNamespaces &^ 0x80, Not: true}) // 0x80 is among the bits of its signal there
-	some("clone3", enosys)                                                          // its flags are in memory: programs take clone then
+	some("clone", 0, confine.Arg{Index: 0, Mask: newNamespaces &^ 0x80, Not: true}) // for clone, 0x80 is among the bits of the signal
+	some("clone3", enosys)                                                          // its flags are in memory: programs fall back to clone
 	some("ioctl", 0, is(1, tiocSTI))
 	some("ioctl", 0, is(1, tiocLinux))
-	// Families of sockets that nothing here holds: vsock, packets, Bluetooth, the kernel's own.
+	// Families of sockets without restrictions here: vsock, packets, Bluetooth, the kernel's own.
 	some("socket", eafnosupport, not(0, afUnix), not(0, afInet), not(0, afInet6), not(0, afNetlink))
 	some("socketpair", eafnosupport, not(0, afUnix))
-	some("socket", 0, is(0, afNetlink), not(2, 0)) // of netlink, routes and addresses alone
+	some("socket", 0, is(0, afNetlink), not(2, 0)) // of netlink only routes and addresses are allowed
 	if !r.UnixSockets {
 		some("socket", eacces, is(0, afUnix))
 	}
@@ -65,11 +65,11 @@ func (r *Rules) calls(l Level) (calls []confine.Call) {
 		some("creat", 0, has(1, bit))
 		some("mknod", 0, has(1, bit))
 		some("mknodat", 0, has(2, bit))
-		for _, made := range []uint64{oCreat, oTmpfile} { // the mode counts only then
+		for _, made := range []uint64{oCreat, oTmpfile} { // the mode has an effect only then
 			some("open", 0, has(1, made), has(2, bit))
 			some("openat", 0, has(2, made), has(3, bit))
 		}
 	}
-	some("openat2", enosys) // its mode is in memory: programs take openat then
+	some("openat2", enosys) // its mode is in memory: programs fall back to openat
 	return calls
 }

@@ -9,7 +9,7 @@
 // enforce the rules, is an error: longterm never silently runs unsandboxed or at a weaker level than required. Without
 // a required level the strongest available one is used.
 //
-// The Report lists what is enforced and what is not, in the words of a table (holds.go) that escape tests verify;
+// The Report lists what is enforced and what is not, in the words of a table (restrictions.go) that escape tests verify;
 // docs/sandbox.md contains it.
 //
 // The package reads directories, to expand globs and to find protected files, and queries kernel features. It starts

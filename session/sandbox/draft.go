@@ -3,7 +3,7 @@ package sandbox
 import "slices"
 
 // Draft is a writable directory whose changes are kept in Upper until they are committed or discarded. Work is for the
-// kernel. Both are on one file system, outside of the directory's view.
+// kernel. Both are on one file system, outside of the directory.
 type Draft struct {
 	Path  string `json:"path"`
 	Upper string `json:"upper"`
@@ -11,7 +11,7 @@ type Draft struct {
 }
 
 // makeDrafts makes drafts of all writable directories if any is requested. A directory inside of another belongs to
-// the draft of the outer one. Parts of repositories that git does not run may be written there: they are changes like others.
+// the draft of the outer one. In a draft, parts of repositories that git does not run are writable: they are changes like others.
 func (r *Rules) makeDrafts(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (r *Rules) makeDrafts(dirs []string) error {
 	r.Write = slices.Compact(r.Write)
 	all := r.Write
 	r.Write = slices.DeleteFunc(slices.Clone(all), func(w string) bool {
-		return slices.ContainsFunc(all, func(d string) bool { return d != w && Inside(w, d) })
+		return slices.ContainsFunc(all, func(d string) bool { return d != w && IsInside(w, d) })
 	})
 	for _, w := range r.Write {
 		if !isDir(w) {
@@ -47,28 +47,30 @@ func (r *Rules) DraftDirs() (dirs []string) {
 	return dirs
 }
 
+// isDraft reports whether a path is the directory of a draft.
 func (r *Rules) isDraft(path string) bool {
 	return slices.ContainsFunc(r.Drafts, func(d Draft) bool { return d.Path == path })
 }
 
+// inDraft reports whether a path is in a draft.
 func (r *Rules) inDraft(path string) bool {
-	return slices.ContainsFunc(r.Drafts, func(d Draft) bool { return Inside(path, d.Path) })
+	return slices.ContainsFunc(r.Drafts, func(d Draft) bool { return IsInside(path, d.Path) })
 }
 
-// ChooseDraft returns the level for a draft of a profile. Only separate namespaces have room for one.
-func (p *Profile) ChooseDraft(have Have) (Level, error) {
+// ChooseDraft returns the level for a draft of a profile. Only separate namespaces support drafts.
+func (p *Profile) ChooseDraft(have Features) (Level, error) {
 	if p.Level != "" && p.Level != Userns {
 		return "", &LevelError{p.Level, "it keeps no changes apart, and a draft needs that", `take a profile with level = "userns", or none; nothing was started`}
 	}
-	err := have.can(Userns, p)
+	err := have.checkLevel(Userns, p)
 	if e, ok := err.(*LevelError); ok {
 		return "", &LevelError{Userns, e.Why + " (a draft requires it)", "allow user namespaces, or start it without --draft; nothing was started"}
 	}
 	return Userns, err
 }
 
-// NotHeld returns what the drafts of r do not hold, for display.
-func (r *Rules) NotHeld() []string {
+// DraftLimits returns the effects that the drafts of r do not keep, for display.
+func (r *Rules) DraftLimits() []string {
 	not := []string{}
 	if r.Network != NetworkOff {
 		not = append(not, "effects over the network: "+r.netText())
@@ -87,9 +89,10 @@ func (r *Rules) NotHeld() []string {
 	)
 }
 
+// netText describes the network of rules.
 func (r *Rules) netText() string {
 	if r.Network == NetworkHosts {
-		return "to " + some(r.Hosts)
+		return "to " + firstFew(r.Hosts)
 	}
 	return "to all hosts"
 }

@@ -10,12 +10,11 @@ import (
 )
 
 // The writable directories of a profile become drafts: the requested ones instead of $CWD, and the profile's own. One
-// inside of another belongs to the outer one. Hooks and configuration of repositories stay as they are, and no mount
-// below a draft leads to the host's own files to be written.
-//
+// inside of another belongs to the outer one. Hooks and configuration of repositories are protected, and no mount below a
+// draft makes the host's files writable.
 // FEATURES: R124
 func TestDrafts(t *testing.T) {
-	at := place(t)
+	at := testPlace(t)
 	at.Draft = []string{at.Cwd, at.Cwd + "/src"}
 	p := profileFor(t, "[p]\nextends = \"workspace\"\nwrite = [\"~/a1\"]\n")
 	r, err := p.Resolve(at)
@@ -60,17 +59,17 @@ func TestDrafts(t *testing.T) {
 }
 
 // FEATURES: R124
-func TestDraftsRefuse(t *testing.T) {
-	at := place(t)
+func TestDrafts_Refused(t *testing.T) {
+	at := testPlace(t)
 	workspace, _ := Builtin("workspace")
 	for dir, want := range map[string]string{
-		"/":                     "whole file system",
-		"/proc/sys":             "the kernel's or the system's own",
-		"/dev":                  "the kernel's or the system's own",
-		at.Own[0]:               "which is hidden",
-		at.Own[0] + "/sessions": "which is hidden",
-		at.Home + "/.bashrc":    "no directory",
-		at.Home + "/none":       "no such file",
+		"/":                         "whole file system",
+		"/proc/sys":                 "the kernel's or the system's own",
+		"/dev":                      "the kernel's or the system's own",
+		at.OwnDirs[0]:               "which is hidden",
+		at.OwnDirs[0] + "/sessions": "which is hidden",
+		at.Home + "/.bashrc":        "no directory",
+		at.Home + "/none":           "no such file",
 	} {
 		at.Draft = []string{dir}
 		_, err := workspace.Resolve(at)
@@ -79,7 +78,7 @@ func TestDraftsRefuse(t *testing.T) {
 			t.Errorf("%s: %v, want %s", dir, err, want)
 		}
 	}
-	userns, none := Have{Landlock: 9}, Have{Landlock: 9, Userns: errors.New("not allowed")}
+	userns, none := Features{Landlock: 9}, Features{Landlock: 9, Userns: errors.New("not allowed")}
 	for _, l := range []Level{Landlock, Bwrap, Docker, Podman} {
 		if _, err := (&Profile{Level: l}).ChooseDraft(userns); err == nil || !strings.Contains(err.Error(), "keeps no changes apart") {
 			t.Errorf("%s: %v", l, err)
@@ -94,12 +93,12 @@ func TestDraftsRefuse(t *testing.T) {
 	}
 }
 
-// A draft says what it does not hold.
+// DraftLimits lists what a draft does not keep.
 //
 // FEATURES: R124
-func TestNotHeldByDrafts(t *testing.T) {
-	quiet := strings.Join((&Rules{Network: NetworkOff}).NotHeld(), "; ")
-	open := strings.Join((&Rules{Network: NetworkHosts, Hosts: []string{"a.b"}, UnixSockets: true, Tmp: true}).NotHeld(), "; ")
+func TestDraftLimits(t *testing.T) {
+	quiet := strings.Join((&Rules{Network: NetworkOff}).DraftLimits(), "; ")
+	open := strings.Join((&Rules{Network: NetworkHosts, Hosts: []string{"a.b"}, UnixSockets: true, Tmp: true}).DraftLimits(), "; ")
 	for _, text := range []string{"network: to a.b", "docker", "/tmp"} {
 		if strings.Contains(quiet, text) || !strings.Contains(open, text) {
 			t.Errorf("%s: %s | %s", text, quiet, open)

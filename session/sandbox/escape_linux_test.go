@@ -23,23 +23,24 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/sandbox.md")
 
-// outer is what the attempts are made at, by a user.
-type outer struct {
+// outerSetup is the environment outside of a sandbox in which a user's attempts are made.
+type outerSetup struct {
 	t    *testing.T
 	at   Place
-	g    target
+	g    escapeTarget
 	udp  *net.UDPConn
 	exe  string
 	user *syscall.Credential // nil: ours
 }
 
-func newOuter(t *testing.T, user *syscall.Credential) *outer {
+// newOuter returns the environment for a user's attempts.
+func newOuter(t *testing.T, user *syscall.Credential) *outerSetup {
 	t.Helper()
-	at := place(t)
+	at := testPlace(t)
 	root := filepath.Dir(at.Home)
-	o := &outer{t: t, at: at, user: user, exe: root + "/bin/escape"}
-	o.g = target{
-		cwd: at.Cwd, outside: root + "/outside", own: at.Own[0], hidden: at.Own[0] + "/secret", sock: root + "/outside/sock",
+	o := &outerSetup{t: t, at: at, user: user, exe: root + "/bin/escape"}
+	o.g = escapeTarget{
+		cwd: at.Cwd, outside: root + "/outside", own: at.OwnDirs[0], hidden: at.OwnDirs[0] + "/secret", sock: root + "/outside/sock",
 		abstract: "@" + root, pid: os.Getpid(),
 	}
 	if err := os.MkdirAll(at.Cwd+"/nested/deep/.git/hooks", 0o755); err != nil {
@@ -62,7 +63,7 @@ func newOuter(t *testing.T, user *syscall.Credential) *outer {
 	o.freezable()
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	if user != nil {
-		// All of the test's tree is that user's; what is above can be passed through.
+		// All of the test's tree belongs to that user; directories above can be traversed.
 		for dir := root; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
 			_ = os.Chmod(dir, 0o755)
 		}
@@ -76,8 +77,8 @@ func newOuter(t *testing.T, user *syscall.Credential) *outer {
 	return o
 }
 
-// key is of shared memory that nobody else has.
-func (o *outer) key() uint32 {
+// key returns a key of shared memory that no other program uses.
+func (o *outerSetup) key() uint32 {
 	h := uint32(2166136261)
 	for _, c := range []byte(o.at.Home) {
 		h = (h ^ uint32(c)) * 16777619
@@ -86,9 +87,8 @@ func (o *outer) key() uint32 {
 	return h & 0x7fffffff
 }
 
-// freezable makes a cgroup that the user may stop, as that of a keeper is. Where none can be made the attempt at it
-// says nothing.
-func (o *outer) freezable() {
+// freezable makes a cgroup that the user may stop, like that of a keeper. If that fails, the attempt at it proves nothing.
+func (o *outerSetup) freezable() {
 	parent, err := sys.OwnCgroup()
 	if err != nil {
 		return
@@ -106,8 +106,8 @@ func (o *outer) freezable() {
 	}
 }
 
-// copyExecutable puts this program where any user reaches it.
-func (o *outer) copyExecutable() {
+// copyExecutable copies this program to a directory that any user can read.
+func (o *outerSetup) copyExecutable() {
 	exe, err := os.Executable()
 	if err != nil {
 		o.t.Fatal(err)
@@ -128,8 +128,8 @@ func (o *outer) copyExecutable() {
 	}
 }
 
-// listen has sockets of all kinds outside.
-func (o *outer) listen() {
+// listen opens sockets of all kinds outside.
+func (o *outerSetup) listen() {
 	keep := func(l net.Listener, err error) net.Listener {
 		if err != nil {
 			o.t.Fatal(err)
@@ -151,19 +151,19 @@ func (o *outer) listen() {
 	}
 }
 
-// try makes the attempts at a level, "" without a sandbox, and returns which of them got out.
-func (o *outer) try(l Level, p *Profile) map[string]bool {
+// runAt makes the attempts at a level, "" without a sandbox, and returns which of them escaped.
+func (o *outerSetup) runAt(l Level, p *Profile) map[string]bool {
 	o.t.Helper()
 	argv, env, exe := append([]string{"escape"}, o.g.args()...), os.Environ(), o.exe
 	if l != "" {
 		at := o.at
-		at.Needed = []string{o.exe}
+		at.ReadInHidden = []string{o.exe}
 		r, err := p.Resolve(at)
 		if err != nil {
 			o.t.Fatal(err)
 		}
 		spec := confine.Spec{Path: o.exe}
-		if err := r.Confine(&spec, l, Serve{}); err != nil {
+		if err := r.Confine(&spec, l, ProxyConfig{}); err != nil {
 			o.t.Fatal(err)
 		}
 		if argv, env, err = spec.Command(argv, env); err != nil {
@@ -183,17 +183,17 @@ func (o *outer) try(l Level, p *Profile) map[string]bool {
 			got[key] = yes
 		}
 	}
-	for key, trace := range map[string]bool{"udp": o.arrived(), "left": o.left(), "write": o.written(), "protect": o.startsShells()} {
+	for key, trace := range map[string]bool{"udp": o.hasDatagram(), "left": o.hasSurvivor(), "write": o.written(), "protect": o.startsShells()} {
 		got[key] = got[key] || trace
 	}
-	if len(got) != len(tries) {
-		o.t.Fatalf("%d of %d were tried: %s%s", len(got), len(tries), &out, &said)
+	if len(got) != len(escapeAttempts) {
+		o.t.Fatalf("%d of %d were tried: %s%s", len(got), len(escapeAttempts), &out, &said)
 	}
 	return got
 }
 
-// arrived says whether a datagram came. What was sent over loopback is there when its sender has ended.
-func (o *outer) arrived() bool {
+// hasDatagram reports whether a datagram arrived. Over loopback it has arrived when its sender has exited.
+func (o *outerSetup) hasDatagram() bool {
 	raw, err := o.udp.SyscallConn()
 	if err != nil {
 		o.t.Fatal(err)
@@ -206,8 +206,8 @@ func (o *outer) arrived() bool {
 	return err == nil && n > 0
 }
 
-// left says whether a process of the program's still reads its fifo, and ends it.
-func (o *outer) left() bool {
+// hasSurvivor reports whether a process of the program still reads its fifo, and ends it.
+func (o *outerSetup) hasSurvivor() bool {
 	f, err := os.OpenFile(o.at.Cwd+"/src/fifo", os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false
@@ -216,13 +216,14 @@ func (o *outer) left() bool {
 	return f.Close() == nil
 }
 
-// startsShells says whether something was put into a start file.
-func (o *outer) startsShells() bool {
+// startsShells reports whether a start file was changed.
+func (o *outerSetup) startsShells() bool {
 	b, err := os.ReadFile(o.at.Home + "/.bashrc")
 	return err != nil || len(b) > 0
 }
 
-func (o *outer) written() bool {
+// written reports whether the protected files were changed.
+func (o *outerSetup) written() bool {
 	b, err := os.ReadFile(o.g.outside + "/file")
 	entries, _ := os.ReadDir(o.g.outside)
 	return err != nil || string(b) != "kept" || len(entries) != 3 // file, mode, sock
@@ -231,7 +232,7 @@ func (o *outer) written() bool {
 // nobody is an ordinary user.
 var nobody = &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: false}
 
-// Whatever a program tries, it gets out exactly where it is said that it does.
+// Attempts escape exactly where the report states it.
 //
 // FEATURES: R67
 func TestEscapes(t *testing.T) {
@@ -242,16 +243,16 @@ func TestEscapes(t *testing.T) {
 	results := map[Level]map[string]bool{}
 	for name, user := range users {
 		t.Run(name, func(t *testing.T) {
-			base := newOuter(t, user).try("", nil)
+			base := newOuter(t, user).runAt("", nil)
 			for key, out := range base {
 				if !out && (name == "ours" && os.Geteuid() == 0 || !needsRoot[key]) {
-					t.Logf("%s does not get out without a sandbox either: it says nothing here", key)
+					t.Logf("%s does not escape without a sandbox: not tested here", key)
 				}
 			}
 			for _, l := range []Level{Landlock, Userns} {
 				t.Run(string(l), func(t *testing.T) {
-					have := here()
-					if err := have.can(l, &Profile{}); err != nil {
+					have := machineFeatures()
+					if err := have.checkLevel(l, &Profile{}); err != nil {
 						t.Skip(err)
 					}
 					for _, p := range escapeProfiles(t) {
@@ -260,11 +261,11 @@ func TestEscapes(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						got := o.try(l, p)
-						for _, row := range Rows {
+						got := o.runAt(l, p)
+						for _, row := range Restrictions {
 							out, tried := got[row.Key]
-							if held := row.Held(l, r, have); !tried || out && held || !out && !held && base[row.Key] {
-								t.Errorf("%s, %s: got out %v, said to be held %v", p.Name, row.Key, out, held)
+							if held := row.IsEnforced(l, r, have); !tried || out && held || !out && !held && base[row.Key] {
+								t.Errorf("%s, %s: escaped %v, reported as enforced %v", p.Name, row.Key, out, held)
 							}
 						}
 						if p.Name == "workspace" && name == "ours" {
@@ -280,10 +281,10 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// needsRoot are attempts that an ordinary user fails at anywhere.
+// needsRoot lists attempts that fail for an ordinary user anywhere.
 var needsRoot = map[string]bool{"devices": true, "kernel": true, "raw": true, "keys": true, "tiocsti": false}
 
-// escapeProfiles are the profiles that programs try to get out of.
+// escapeProfiles returns the profiles that the attempts try to escape from.
 func escapeProfiles(t *testing.T) []*Profile {
 	workspace, _ := Builtin("workspace")
 	network, _ := Builtin("network")
@@ -294,12 +295,12 @@ func escapeProfiles(t *testing.T) []*Profile {
 
 const tableBegin, tableEnd = "<!-- made by TestEscapes -->\n", "<!-- end -->\n"
 
-// compareTable holds the table of docs/sandbox.md against what came of the attempts.
+// compareTable compares the table of docs/sandbox.md with the results of the attempts.
 func compareTable(t *testing.T, results map[Level]map[string]bool) {
 	var b strings.Builder
 	b.WriteString("| tried, in profile `workspace` | landlock | userns |\n|---|---|---|\n")
 	word := map[bool]string{true: "**not held**", false: "held"}
-	for _, row := range Rows {
+	for _, row := range Restrictions {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.Text, word[results[Landlock][row.Key]], word[results[Userns][row.Key]])
 	}
 	path := "../../docs/sandbox.md"
@@ -318,6 +319,6 @@ func compareTable(t *testing.T, results map[Level]map[string]bool) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s says something else than what was found; -update writes it:\n%s", path, &b)
+		t.Errorf("%s differs from the results; -update writes it:\n%s", path, &b)
 	}
 }

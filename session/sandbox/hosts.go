@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Host is a host that may be reached, of a list.
+// Host is an entry of a list of allowed hosts.
 type Host struct {
-	Name string // lower case; "*.example.org" is all below it, "*" is any
+	Name string // lower case; "*.example.org": all names below; "*": any
 	Port int    // 0: any
 	Addr netip.Prefix
 }
 
-// ParseHost reads NAME, NAME:PORT, *.NAME, an address or a range of them.
+// ParseHost parses NAME, NAME:PORT, *.NAME, an address or a range of them.
 func ParseHost(s string) (Host, error) {
 	wrong := func(why string) (Host, error) { return Host{}, fmt.Errorf("host %q: %s", s, why) }
 	var h Host
@@ -65,8 +65,8 @@ func HostName(s string) (name string, ok bool) {
 	return name, isHostName(name)
 }
 
-// ByName reports whether h matches a name and port.
-func (h Host) ByName(name string, port int) bool {
+// MatchesName reports whether h matches a name and port.
+func (h Host) MatchesName(name string, port int) bool {
 	if h.Name == "" || h.Port != 0 && h.Port != port {
 		return false
 	}
@@ -76,20 +76,20 @@ func (h Host) ByName(name string, port int) bool {
 	return h.Name == "*" || h.Name == name
 }
 
-// ByAddr reports whether h matches an address and port by its address or range.
-func (h Host) ByAddr(a netip.Addr, port int) bool {
+// MatchesAddr reports whether h matches an address and port by its address or range.
+func (h Host) MatchesAddr(a netip.Addr, port int) bool {
 	return h.Addr.IsValid() && (h.Port == 0 || h.Port == port) && h.Addr.Contains(a.Unmap().WithZone(""))
 }
 
-// IsInner reports whether an address is internal: loopback, private networks, links, unrouted ranges, and cloud
+// IsInternal reports whether an address is internal: loopback, private networks, links, unrouted ranges, and cloud
 // metadata. Names never lead there; only listed addresses do.
-func IsInner(a netip.Addr) bool {
+func IsInternal(a netip.Addr) bool {
 	a = a.Unmap()
 	if a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsMulticast() ||
 		a.IsUnspecified() || a.IsInterfaceLocalMulticast() {
 		return true
 	}
-	for _, p := range innerRanges {
+	for _, p := range internalRanges {
 		if p.Contains(a) {
 			return true
 		}
@@ -97,7 +97,8 @@ func IsInner(a netip.Addr) bool {
 	return false
 }
 
-var innerRanges = []netip.Prefix{
+// internalRanges are internal ranges without a method of netip.Addr.
+var internalRanges = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
 	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),

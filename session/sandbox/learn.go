@@ -31,24 +31,23 @@ func ReadObserved(r io.Reader) (all []confine.Observed, err error) {
 	return nil, errors.Join(in.Err(), io.ErrUnexpectedEOF)
 }
 
-// manyNames is how many files of a directory stand for the whole directory.
+// manyNames is the number of files of a directory from which the profile includes the whole directory.
 const manyNames = 8
 
-// wholes are system directories that a profile includes whole or not at all: after an update, a program may read other
-// files in them.
-var wholes = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix", "/etc"}
+// systemDirs are included whole or not at all: after an update, a program may read other files in them.
+var systemDirs = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix", "/etc"}
 
-// learned is the description of learned profiles; users write others.
-const learned = "learned from a run"
+// learnedDescription is the description of learned profiles; users write others.
+const learnedDescription = "learned from a run"
 
-// IsLearned reports whether Learn made the profile and no user has taken it over.
-func (p *Profile) IsLearned() bool { return p.Description == learned }
+// IsLearned reports whether Learn made the profile and no user has changed its description.
+func (p *Profile) IsLearned() bool { return p.Description == learnedDescription }
 
-// LeftOut returns the written files that a learned profile does not include: each sandbox has a private /tmp.
-func LeftOut(all []confine.Observed, at Place) []string {
+// OmittedWrites returns the written files that a learned profile does not include: each sandbox has a private /tmp.
+func OmittedWrites(all []confine.Observed, at Place) []string {
 	var out []string
 	for _, o := range all {
-		if (o.Did == "write" || o.Did == "make") && inAny(o.Path, []string{"/tmp", "/var/tmp"}) && !Inside(o.Path, at.Cwd) {
+		if (o.Operation == "write" || o.Operation == "make") && isInsideAny(o.Path, []string{"/tmp", "/var/tmp"}) && !IsInside(o.Path, at.Cwd) {
 			out = append(out, o.Path)
 		}
 	}
@@ -58,11 +57,11 @@ func LeftOut(all []confine.Observed, at Place) []string {
 // Learn returns the smallest profile for the observed accesses. It names paths relative to the working and home
 // directory.
 func Learn(name string, all []confine.Observed, at Place) *Profile {
-	p := &Profile{Name: name, Description: learned, Tmp: true, OnDiffer: "ask"}
-	p.complete()
+	p := &Profile{Name: name, Description: learnedDescription, Tmp: true, OnDiffer: "ask"}
+	p.setDefaults()
 	var read, write, programs, hosts []string
 	for _, o := range all {
-		switch o.Did {
+		switch o.Operation {
 		case "exec":
 			programs, read = append(programs, o.Path), append(read, o.Path)
 		case "read":
@@ -79,16 +78,16 @@ func Learn(name string, all []confine.Observed, at Place) *Profile {
 			p.UnixSockets = p.UnixSockets || !strings.HasPrefix(o.Path, "/var/run/nscd") && !strings.HasPrefix(o.Path, "/run/nscd")
 		}
 	}
-	read, write = at.generalAll(read), at.generalAll(write)
-	ours := func(path string) bool { // private to a sandbox
-		return path == "/" || inAny(path, []string{"/proc", "/dev", "/sys", "/tmp", "/var/tmp"}) && !Inside(path, at.Cwd)
+	read, write = at.generalizeAll(read), at.generalizeAll(write)
+	isPrivate := func(path string) bool { // private to each sandbox
+		return path == "/" || isInsideAny(path, []string{"/proc", "/dev", "/sys", "/tmp", "/var/tmp"}) && !IsInside(path, at.Cwd)
 	}
-	p.Write = gather(write, ours)
-	p.Read = slices.DeleteFunc(gather(append(slices.Clone(wholesOf(read)), read...), ours), func(f string) bool { return inAny(f, p.Write) })
-	begins := func(f string) bool { return Inside(f, at.Cwd) || Inside(at.Cwd, f) }
-	if at.Cwd != "" && at.Cwd != "/" && at.Cwd != at.Home && // all of a home is a user's to give
-		!slices.ContainsFunc(p.Read, begins) && !slices.ContainsFunc(p.Write, begins) {
-		p.Read = append(p.Read, at.Cwd) // nothing starts in a directory that is not there
+	p.Write = compactPaths(write, isPrivate)
+	p.Read = slices.DeleteFunc(compactPaths(append(slices.Clone(systemDirsOf(read)), read...), isPrivate), func(f string) bool { return isInsideAny(f, p.Write) })
+	isNearCwd := func(f string) bool { return IsInside(f, at.Cwd) || IsInside(at.Cwd, f) }
+	if at.Cwd != "" && at.Cwd != "/" && at.Cwd != at.Home && // only the user may grant a whole home directory
+		!slices.ContainsFunc(p.Read, isNearCwd) && !slices.ContainsFunc(p.Write, isNearCwd) {
+		p.Read = append(p.Read, at.Cwd) // the working directory must exist inside
 	}
 	p.Programs = sortedUnique(programs)
 	if p.Hosts = sortedUnique(hosts); len(p.Hosts) > 0 {
@@ -102,18 +101,18 @@ func Learn(name string, all []confine.Observed, at Place) *Profile {
 	return p
 }
 
-// trees are directories of the home directory whose names of files are other ones each time; of those in one with a star
-// each directory is one.
-var trees = []string{
+// cacheDirs are directories of the home directory whose file names change. For one with a star, each directory in it is a
+// cache.
+var cacheDirs = []string{
 	".cache/*", "Library/Caches/*", "go/pkg/mod", ".npm", ".yarn", ".cargo/registry", ".cargo/git", ".rustup/toolchains", ".m2/repository",
 	".gradle/caches", ".ivy2", ".gem", ".bundle", ".pyenv", ".nvm", ".nuget/packages", ".local/share/pnpm", ".ccache", ".terraform.d",
 }
 
-// general returns the directory that stands for a path in a cache, whose file names change.
-func (at Place) general(path string) string {
-	if at.Home != "/" && Inside(path, at.Home) {
+// generalize returns the directory that stands for a path in a cache, whose file names change.
+func (at Place) generalize(path string) string {
+	if at.Home != "/" && IsInside(path, at.Home) {
 		below := strings.Split(strings.TrimPrefix(path[len(at.Home):], "/"), "/")
-		for _, tree := range trees {
+		for _, tree := range cacheDirs {
 			parts := strings.Split(tree, "/")
 			if n := len(parts); len(below) > n && slices.EqualFunc(below[:n], parts, func(b, p string) bool { return p == "*" || b == p }) {
 				return filepath.Join(at.Home, filepath.Join(below[:n]...))
@@ -129,19 +128,20 @@ func (at Place) general(path string) string {
 	if dir == path {
 		return path
 	}
-	if base := filepath.Base(dir); len(base) <= 3 && isHex(base) { // its first digits
+	if base := filepath.Base(dir); len(base) <= 3 && isHex(base) { // a hash's first digits
 		dir = filepath.Dir(dir)
 	}
-	if Inside(at.Cwd, dir) || Inside(at.Home, dir) || strings.Count(dir, "/") < 2 { // too much for one file
+	if IsInside(at.Cwd, dir) || IsInside(at.Home, dir) || strings.Count(dir, "/") < 2 { // too much for one file
 		return path
 	}
 	return dir
 }
 
-func (at Place) generalAll(paths []string) []string {
+// generalizeAll generalizes paths.
+func (at Place) generalizeAll(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
-		out[i] = at.general(p)
+		out[i] = at.generalize(p)
 	}
 	return out
 }
@@ -152,25 +152,28 @@ func isDigest(name string) bool {
 	return len(name) >= least && isHex(name[:least])
 }
 
+// isHex reports whether s consists of hexadecimal digits.
 func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
-func wholesOf(paths []string) (tops []string) {
-	for _, w := range wholes {
-		if slices.ContainsFunc(paths, func(f string) bool { return Inside(f, w) }) {
+// systemDirsOf returns the system directories that contain some of the paths.
+func systemDirsOf(paths []string) (tops []string) {
+	for _, w := range systemDirs {
+		if slices.ContainsFunc(paths, func(f string) bool { return IsInside(f, w) }) {
 			tops = append(tops, w)
 		}
 	}
 	return tops
 }
 
+// sortedUnique sorts a list and removes duplicates.
 func sortedUnique(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// gather drops paths inside of others, and replaces many files of a directory by the directory.
-func gather(paths []string, leave func(string) bool) []string {
-	paths = slices.DeleteFunc(sortedUnique(paths), leave)
+// compactPaths drops paths inside of others, and replaces many files of a directory by the directory.
+func compactPaths(paths []string, skip func(string) bool) []string {
+	paths = slices.DeleteFunc(sortedUnique(paths), skip)
 	count := map[string]int{}
 	for _, f := range paths {
 		count[filepath.Dir(f)]++
@@ -182,7 +185,7 @@ func gather(paths []string, leave func(string) bool) []string {
 	}
 	var out []string
 	for _, f := range sortedUnique(paths) {
-		if !inAny(f, out) {
+		if !isInsideAny(f, out) {
 			out = append(out, f)
 		}
 	}
@@ -194,9 +197,9 @@ func (at Place) profilePath(path string) string {
 	switch {
 	case path == at.Cwd:
 		return "$CWD"
-	case Inside(path, at.Cwd) && at.Cwd != "/":
+	case IsInside(path, at.Cwd) && at.Cwd != "/":
 		return "?$CWD" + path[len(at.Cwd):]
-	case Inside(path, at.Home) && at.Home != "/":
+	case IsInside(path, at.Home) && at.Home != "/":
 		return "?~" + path[len(at.Home):]
 	}
 	return "?" + path
@@ -228,8 +231,8 @@ func (p *Profile) Text() string {
 	return b.String()
 }
 
-// Put returns file content src with profile p added, in place of one with the same name.
-func Put(src []byte, p *Profile) []byte {
+// PutProfile returns file content src with profile p added, in place of one with the same name.
+func PutProfile(src []byte, p *Profile) []byte {
 	var out strings.Builder
 	skip := false
 	for line := range strings.Lines(string(src)) {

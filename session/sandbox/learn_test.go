@@ -13,14 +13,14 @@ func TestLearn(t *testing.T) {
 	var all []confine.Observed
 	for _, s := range strings.Fields("exec:/usr/bin/make read:/etc/passwd read:/usr/lib/x.so read:/home/u/.npmrc read:/home/u/w/Makefile make:/home/u/w/out/a write:/home/u/w/log make:/tmp/x read:/proc/self/maps read:/var/lib/one connect:1.2.3.4:443 connect:9.9.9.9:53 unix:/run/nscd/socket") {
 		did, rest, _ := strings.Cut(s, ":")
-		o := confine.Observed{Did: did, Path: rest}
+		o := confine.Observed{Operation: did, Path: rest}
 		if did == "connect" {
-			o = confine.Observed{Did: did, Host: rest}
+			o = confine.Observed{Operation: did, Host: rest}
 		}
 		all = append(all, o)
 	}
 	p := Learn("learned", all, at)
-	text := string(Put([]byte("[a]\nread = [\"/\"]\n\n[learned]\nread = [\"/old\"]\n[b]\nextends = \"a\"\n"), p))
+	text := string(PutProfile([]byte("[a]\nread = [\"/\"]\n\n[learned]\nread = [\"/old\"]\n[b]\nextends = \"a\"\n"), p))
 	f, err := Decode("sandbox.toml", []byte(text))
 	if err != nil {
 		t.Fatalf("%v:\n%s", err, text)
@@ -39,12 +39,12 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := f.Profile("b"); err != nil {
-		t.Errorf("the others are lost: %v", err)
+		t.Errorf("got no other profiles: %v", err)
 	}
 }
 
-// A command that touched nothing where it began can begin there all the same, and what it wrote into what every sandbox has of its
-// own is named.
+// A learned profile includes the working directory even if the command accessed nothing there, and OmittedWrites lists the
+// files in private directories.
 //
 // FEATURES: R108
 func TestLearn_WorkingDirectory(t *testing.T) {
@@ -54,12 +54,12 @@ func TestLearn_WorkingDirectory(t *testing.T) {
 		{"/home/u/w", "make:/tmp/a/b", "$CWD", "/tmp/a/b"}, {"/tmp/a", "make:/tmp/a/b", "", ""}, {"/home/u/w", "write:/dev/null", "$CWD", ""},
 	} {
 		did, path, _ := strings.Cut(row.did, ":")
-		at, all := Place{Home: "/home/u", Cwd: row.cwd}, []confine.Observed{{Did: did, Path: path}}
+		at, all := Place{Home: "/home/u", Cwd: row.cwd}, []confine.Observed{{Operation: did, Path: path}}
 		if got := strings.Join(Learn("x", all, at).Read, " "); got != row.read {
 			t.Errorf("%+v: read %s", row, got)
 		}
-		if got := strings.Join(LeftOut(all, at), " "); got != row.left {
-			t.Errorf("%+v: left out %s", row, got)
+		if got := strings.Join(OmittedWrites(all, at), " "); got != row.left {
+			t.Errorf("%+v: omitted %s", row, got)
 		}
 	}
 }
@@ -74,16 +74,16 @@ func FuzzReadObserved(f *testing.F) {
 			return
 		}
 		p := Learn("x", all, Place{Home: "/h", Cwd: "/h/w"})
-		if _, err := Decode("f", Put(nil, p)); err != nil && !strings.Contains(err.Error(), "[x]: ") {
+		if _, err := Decode("f", PutProfile(nil, p)); err != nil && !strings.Contains(err.Error(), "[x]: ") {
 			t.Errorf("%v:\n%s", err, p.Text())
 		}
 	})
 }
 
-// Of a cache its directory is meant: the files that it has tomorrow have other names.
+// A profile includes a cache's directory, since the file names in it change.
 //
 // FEATURES: R108
-func TestLearnsDirectories(t *testing.T) {
+func TestLearn_Directories(t *testing.T) {
 	const digest = "0123456789abcdef0123456789abcdef"
 	at := Place{Home: "/home/u", Cwd: "/home/u/w"}
 	for path, want := range map[string]string{
@@ -97,16 +97,16 @@ func TestLearnsDirectories(t *testing.T) {
 		"/srv/" + digest:                              "/srv/" + digest,
 		"/home/u/w/main.go":                           "/home/u/w/main.go",
 	} {
-		if got := at.general(path); got != want {
+		if got := at.generalize(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	for cwd, want := range map[string]string{"/home/u/w": "$CWD", "/home/u": "", "/": ""} { // a home is given by a user, not learned
+	for cwd, want := range map[string]string{"/home/u/w": "$CWD", "/home/u": "", "/": ""} { // only the user may grant a home directory
 		if got := strings.Join(Learn("x", nil, Place{Home: "/home/u", Cwd: cwd}).Read, " "); got != want {
-			t.Errorf("begun in %s: %q may be read, want %q", cwd, got, want)
+			t.Errorf("started in %s: got read %q, want %q", cwd, got, want)
 		}
 	}
-	p := Learn("x", []confine.Observed{{Did: "write", Path: "/home/u/.cache/go-build/01/" + digest + "-d"}, {Did: "make", Path: "/home/u/.cache/go-build/02/" + digest + "-a"}}, at)
+	p := Learn("x", []confine.Observed{{Operation: "write", Path: "/home/u/.cache/go-build/01/" + digest + "-d"}, {Operation: "make", Path: "/home/u/.cache/go-build/02/" + digest + "-a"}}, at)
 	if got := strings.Join(p.Write, " "); got != "?~/.cache/go-build" {
 		t.Error(got)
 	}

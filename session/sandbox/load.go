@@ -12,22 +12,22 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// File are the profiles of a sandbox.toml.
+// File contains the profiles of a sandbox.toml.
 type File struct {
 	Path     string
 	profiles map[string]Profile
 }
 
-// maxFile bounds a file of profiles, in bytes; maxList the lists in it.
+// maxFile bounds a file of profiles, in bytes; maxList the length of its lists.
 const (
 	maxFile = 1 << 20
 	maxList = 4096
 )
 
-// Problem is what is wrong with a file, and where.
+// Problem is an error of a file, with its position.
 type Problem struct {
 	Path         string
-	Line, Column int // from 1; 0: not known
+	Line, Column int // from 1; 0: unknown
 	Text         string
 }
 
@@ -38,8 +38,8 @@ func (p *Problem) Error() string {
 	return p.Path + ": " + p.Text
 }
 
-// Load reads a file of profiles. A missing file yields the built-in ones only. A file with an error yields none: a
-// profile that is not understood enforces nothing.
+// Load reads a file of profiles. A missing file gives the built-in ones only. A file with an error gives none: a profile
+// that is not understood enforces nothing.
 func Load(path string) (*File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -59,7 +59,7 @@ func Load(path string) (*File, error) {
 	return Decode(path, src)
 }
 
-// LoadFor reads a file for one of its profiles. If the file has an error but does not change that built-in profile,
+// LoadFor reads a file for one of its profiles. If the file has an error but cannot change that built-in profile,
 // LoadFor returns the built-in one, and the error as wrong.
 func LoadFor(path, name string) (f *File, wrong, err error) {
 	f, err = Load(path)
@@ -68,29 +68,29 @@ func LoadFor(path, name string) (f *File, wrong, err error) {
 		return f, nil, err
 	}
 	src, readErr := os.ReadFile(path)
-	if readErr != nil || len(src) > maxFile || mentions(string(src), name) {
+	if readErr != nil || len(src) > maxFile || mayDefine(string(src), name) {
 		return nil, nil, err
 	}
 	return &File{Path: path}, err, nil
 }
 
-// mentions reports whether a text may define a profile of a name. It ignores comments and extends keys.
-func mentions(src, name string) bool {
+// mayDefine reports whether a text may define a profile of a name. It ignores comments and extends keys.
+func mayDefine(src, name string) bool {
 	for line := range strings.Lines(src) {
 		line = strings.TrimSpace(line)
 		key, _, _ := strings.Cut(line, "=")
 		if line == "" || line[0] == '#' || strings.TrimSpace(key) == "extends" {
 			continue
 		}
-		if strings.Contains(line, name) || strings.Contains(key, "\\") { // a quoted key may spell it otherwise
+		if strings.Contains(line, name) || strings.Contains(key, "\\") { // a quoted key may escape the name
 			return true
 		}
 	}
 	return false
 }
 
-// written is a profile as written in the file.
-type written struct {
+// profileFile is a profile as written in the file.
+type profileFile struct {
 	Description string   `toml:"description"`
 	Extends     string   `toml:"extends"`
 	Level       string   `toml:"level"`
@@ -111,15 +111,15 @@ type written struct {
 	PIDs        int      `toml:"pids"`
 }
 
-// Keys are those of a profile, for messages and docs.
+// Keys lists the keys of a profile, for messages and docs.
 var Keys = []string{
 	"description", "extends", "level", "read", "write", "hide", "network", "on_difference", "git", "unix_sockets",
 	"private_tmp", "environment", "env", "programs", "image", "memory", "cpus", "pids",
 }
 
-// Decode reads the text of a file.
+// Decode decodes the content of a file.
 func Decode(path string, src []byte) (*File, error) {
-	var all map[string]written
+	var all map[string]profileFile
 	d := toml.NewDecoder(strings.NewReader(string(src))).DisallowUnknownFields()
 	if err := d.Decode(&all); err != nil {
 		return nil, problemOf(path, err)
@@ -131,7 +131,7 @@ func Decode(path string, src []byte) (*File, error) {
 			err = p.check()
 		}
 		if err != nil {
-			line, column := whereIs(src, name)
+			line, column := findHeader(src, name)
 			return nil, &Problem{Path: path, Line: line, Column: column, Text: "[" + name + "]: " + err.Error()}
 		}
 		f.profiles[name] = p
@@ -157,8 +157,8 @@ func problemOf(path string, err error) error {
 	return p
 }
 
-// whereIs returns the place of a profile's header.
-func whereIs(src []byte, name string) (line, column int) {
+// findHeader returns the position of a profile's header.
+func findHeader(src []byte, name string) (line, column int) {
 	for i, l := range strings.Split(string(src), "\n") {
 		head := strings.Trim(strings.TrimSpace(l), "[]\" '")
 		if strings.HasPrefix(strings.TrimSpace(l), "[") && head == name {
@@ -169,7 +169,7 @@ func whereIs(src []byte, name string) (line, column int) {
 }
 
 // profileOf returns a profile merged with those that it extends.
-func profileOf(all map[string]written, name string, under []string) (Profile, error) {
+func profileOf(all map[string]profileFile, name string, under []string) (Profile, error) {
 	if slices.Contains(under, name) {
 		return Profile{}, fmt.Errorf("it extends itself: %s", strings.Join(append(under, name), " → "))
 	}
@@ -184,7 +184,7 @@ func profileOf(all map[string]written, name string, under []string) (Profile, er
 	var p Profile
 	if w.Extends != "" {
 		var err error
-		if w.Extends == name { // the built-in one of this name
+		if w.Extends == name { // the built-in profile of this name
 			if p, ok = Builtin(name); !ok {
 				err = fmt.Errorf("it extends itself")
 			}
@@ -199,14 +199,14 @@ func profileOf(all map[string]written, name string, under []string) (Profile, er
 	return p, w.mergeInto(&p)
 }
 
-// mergeInto merges the written values into p. It appends to lists of paths and replaces other values.
-func (w *written) mergeInto(p *Profile) error {
-	set(&p.Description, w.Description)
-	set((*string)(&p.Level), w.Level)
-	set(&p.OnDiffer, w.OnDiffer)
-	set(&p.Git, w.Git)
-	set(&p.Environment, w.Environment)
-	set(&p.Image, w.Image)
+// mergeInto merges the given values into p. It appends to lists of paths and replaces other values.
+func (w *profileFile) mergeInto(p *Profile) error {
+	setIfGiven(&p.Description, w.Description)
+	setIfGiven((*string)(&p.Level), w.Level)
+	setIfGiven(&p.OnDiffer, w.OnDiffer)
+	setIfGiven(&p.Git, w.Git)
+	setIfGiven(&p.Environment, w.Environment)
+	setIfGiven(&p.Image, w.Image)
 	p.Read, p.Write, p.Hide = concat(p.Read, w.Read), concat(p.Write, w.Write), concat(p.Hide, w.Hide)
 	p.Env, p.Programs = concat(p.Env, w.Env), concat(p.Programs, w.Programs)
 	if w.UnixSockets != nil {
@@ -227,20 +227,22 @@ func (w *written) mergeInto(p *Profile) error {
 	if w.PIDs != 0 {
 		p.PIDs = w.PIDs
 	}
-	p.complete()
-	return w.network(p)
+	p.setDefaults()
+	return w.readNetwork(p)
 }
 
+// concat returns a new list of both.
 func concat(a, b []string) []string { return append(slices.Clone(a), b...) }
 
-func set(to *string, value string) {
+// setIfGiven stores a value unless it is empty.
+func setIfGiven(to *string, value string) {
 	if value != "" {
 		*to = value
 	}
 }
 
-// network sets "off", "on" or a list of hosts.
-func (w *written) network(p *Profile) error {
+// readNetwork sets "off", "on" or a list of hosts.
+func (w *profileFile) readNetwork(p *Profile) error {
 	switch n := w.Network.(type) {
 	case nil:
 		return nil
@@ -267,7 +269,7 @@ func (w *written) network(p *Profile) error {
 	return nil
 }
 
-// choices returns the allowed values of keys with a fixed set.
+// choices returns the keys with a fixed set of values.
 func (p *Profile) choices() []choice {
 	var levels []string
 	for _, l := range Levels() {
@@ -281,18 +283,20 @@ func (p *Profile) choices() []choice {
 	}
 }
 
+// choice is a key with its value and the allowed values.
 type choice struct {
 	key, value string
-	of         []string
+	allowed    []string
 }
 
+// check checks a profile's values.
 func (p *Profile) check() error {
 	if !isName(p.Name) {
 		return errors.New(nameRule)
 	}
 	for _, c := range p.choices() {
-		if !slices.Contains(c.of, c.value) {
-			return fmt.Errorf("%s %q; there are %s", c.key, c.value, strings.Trim(strings.Join(c.of, ", "), ", "))
+		if !slices.Contains(c.allowed, c.value) {
+			return fmt.Errorf("%s %q; there are %s", c.key, c.value, strings.Trim(strings.Join(c.allowed, ", "), ", "))
 		}
 	}
 	for key, list := range map[string][]string{"read": p.Read, "write": p.Write, "hide": p.Hide, "programs": p.Programs} {
@@ -314,13 +318,15 @@ func (p *Profile) check() error {
 	return nil
 }
 
+// nameRule describes valid profile names.
 const nameRule = "a profile name has up to 64 letters, digits, - and _, and does not start with -"
 
+// isName reports whether s is a valid profile name.
 func isName(s string) bool {
 	return s != "" && s[0] != '-' && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// checkPath refuses what cannot be a path of a profile.
+// checkPath rejects an invalid path of a profile.
 func checkPath(path string) error {
 	p := strings.TrimPrefix(path, "?")
 	switch {

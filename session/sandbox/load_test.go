@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// What is wrong with a file is said with its place; such a file has no profiles at all.
+// Errors of a file have a position, and such a file has no profiles.
 //
 // FEATURES: R67
-func TestProblemsOfFiles(t *testing.T) {
+func TestDecode_Problems(t *testing.T) {
 	for src, want := range map[string]string{
 		"[a]\nread = [\"x\"]\n":                      `1:1: [a]: read: "x" is not absolute`,
 		"[a]\nread = [\"/a/../b\"]\n":                `has .. in it`,
@@ -42,7 +42,7 @@ func TestProblemsOfFiles(t *testing.T) {
 }
 
 // FEATURES: R67
-func TestProfilesOfFiles(t *testing.T) {
+func TestDecode_Profiles(t *testing.T) {
 	f, err := Decode("sandbox.toml", []byte(`
 [web]
 extends = "workspace"
@@ -63,27 +63,27 @@ hide = ["~/.ssh"]
 		t.Errorf("%+v, %v", p, err)
 	}
 	if p, err := f.Profile("readonly"); err != nil || len(p.Write) != 0 || !p.Tmp {
-		t.Errorf("a built-in one beside a file: %+v, %v", p, err)
+		t.Errorf("built-in profile next to a file: got %+v, %v", p, err)
 	}
 	var unknown *NameError
 	if _, err := f.Profile("wokspace"); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "network, readonly, web, workspace") || unknown.Hint() == "" {
-		t.Errorf("an unknown one: %v", err)
+		t.Errorf("unknown profile: got %v", err)
 	}
 	for _, p := range builtins {
-		p.complete()
+		p.setDefaults()
 		if err := p.check(); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
 	if f, err := Load(filepath.Join(t.TempDir(), "none.toml")); err != nil || len(f.Names()) != len(builtins) {
-		t.Errorf("without a file: %v", err)
+		t.Errorf("without a file: got %v", err)
 	}
 	big := filepath.Join(t.TempDir(), "big.toml")
 	if err := os.WriteFile(big, make([]byte, maxFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(big); err == nil {
-		t.Error("a file of any size is read")
+		t.Error("got no error of a large file")
 	}
 }
 
@@ -111,15 +111,15 @@ func FuzzParseHost(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		h, err := ParseHost(s)
 		if err == nil && h.Name == "" && !h.Addr.IsValid() {
-			t.Errorf("%q is accepted and means nothing", s)
+			t.Errorf("ParseHost(%q) accepts a host that matches nothing", s)
 		}
 	})
 }
 
-// A mistake in the file stops profiles that may be its own, and no others.
+// An error in the file blocks only profiles that the file may define.
 //
 // FEATURES: R67
-func TestMistakesAndBuiltinProfiles(t *testing.T) {
+func TestLoadFor_FileWithErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.toml")
 	for src, want := range map[string]string{
 		"[web\n": "workspace readonly",
@@ -137,7 +137,7 @@ func TestMistakesAndBuiltinProfiles(t *testing.T) {
 		for _, name := range []string{"workspace", "readonly", "web"} {
 			f, wrong, err := LoadFor(path, name)
 			if err == nil && wrong == nil {
-				t.Errorf("%q: the mistake is not told of", src)
+				t.Errorf("%q: got no error", src)
 			}
 			if err == nil {
 				if _, err := f.Profile(name); err != nil {
@@ -147,7 +147,7 @@ func TestMistakesAndBuiltinProfiles(t *testing.T) {
 			}
 		}
 		if got := strings.Join(had, " "); got != want {
-			t.Errorf("%q: %q can be had, want %q", src, got, want)
+			t.Errorf("%q: got profiles %q, want %q", src, got, want)
 		}
 	}
 }

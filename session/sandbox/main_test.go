@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) {
 	confine.Enter()
 	if len(os.Args) > 1 && os.Args[1] == "escape" {
-		attempts(os.Args[2:])
+		runAttempts(os.Args[2:])
 	}
 	os.Exit(isolate.Run(m))
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
-// Have describes the features of this machine.
-type Have struct {
-	Landlock int              // version of its ABI; 0: none
-	Userns   error            // nil: namespaces are available
-	Tool     map[Level]string // paths of programs for other levels
+// Features describes the sandbox features of this machine.
+type Features struct {
+	Landlock int              // version of the ABI; 0: unsupported
+	Userns   error            // nil: user namespaces are available
+	Tool     map[Level]string // paths of the programs of other levels
 }
 
 // Report describes the restrictions in force, for display.
@@ -46,22 +46,22 @@ func (e *LevelError) Error() string {
 func (e *LevelError) Hint() string { return e.What }
 
 // Choose returns the level for a profile: the required one, or the strongest available.
-func (p *Profile) Choose(have Have) (Level, error) {
+func (p *Profile) Choose(have Features) (Level, error) {
 	if p.Level != "" {
-		return p.Level, have.can(p.Level, p)
+		return p.Level, have.checkLevel(p.Level, p)
 	}
-	err := have.can(Userns, p)
+	err := have.checkLevel(Userns, p)
 	if err == nil {
 		return Userns, nil
 	}
-	if err2 := have.can(Landlock, p); err2 != nil {
+	if err2 := have.checkLevel(Landlock, p); err2 != nil {
 		return "", fmt.Errorf("%w; %w", err, err2)
 	}
 	return Landlock, nil
 }
 
-// can returns why a level cannot enforce a profile here, or nil.
-func (h Have) can(l Level, p *Profile) error {
+// checkLevel returns why a level cannot enforce a profile here, or nil.
+func (h Features) checkLevel(l Level, p *Profile) error {
 	no := func(why, what string) error { return &LevelError{l, why, what} }
 	switch l {
 	case Userns:
@@ -86,24 +86,24 @@ func (h Have) can(l Level, p *Profile) error {
 	return nil
 }
 
-// ProxyPort is where the proxy listens on a sandbox's loopback.
+// ProxyPort is the port of the proxy on a sandbox's loopback.
 const ProxyPort = 3128
 
-// Serve is the configuration of the process that serves a sandbox's network.
-type Serve struct {
+// ProxyConfig is the configuration of the process that serves a sandbox's network.
+type ProxyConfig struct {
 	Session string   `json:"session"`
 	Hosts   []string `json:"hosts"`
 	Ask     string   `json:"ask,omitempty"`     // daemon socket for approval of other hosts
-	Profile string   `json:"profile,omitempty"` // where the hosts are listed
-	File    string   `json:"file,omitempty"`    // in which that stands
+	Profile string   `json:"profile,omitempty"` // profile that lists the hosts
+	File    string   `json:"file,omitempty"`    // file of the profile
 }
 
-// maxLocal bounds the addresses of loopback that are led out.
+// maxLocal bounds the loopback addresses that are forwarded outside.
 const maxLocal = 64
 
-// localOf returns the listed loopback addresses with their ports. Programs connect to those without the proxy: few use
+// loopbackHosts returns the listed loopback addresses with their ports. Programs connect to those without the proxy: few use
 // a proxy for their own machine.
-func localOf(hosts []string) (local []netip.AddrPort) {
+func loopbackHosts(hosts []string) (local []netip.AddrPort) {
 	for _, s := range hosts {
 		h, err := ParseHost(s)
 		if err != nil || !h.Addr.IsValid() || !h.Addr.IsSingleIP() || !h.Addr.Addr().IsLoopback() || h.Port == 0 || h.Port == ProxyPort {
@@ -116,24 +116,24 @@ func localOf(hosts []string) (local []netip.AddrPort) {
 	return local
 }
 
-// Confine puts rules into a spec, at a level whose restrictions a process puts on itself.
-func (r *Rules) Confine(spec *confine.Spec, l Level, serve Serve) error {
-	spec.Calls = append(spec.Calls, r.calls(l)...)
-	sb := &confine.Sandbox{Powerless: true}
+// Confine adds rules to a spec, at a level whose restrictions a process applies to itself.
+func (r *Rules) Confine(spec *confine.Spec, l Level, serve ProxyConfig) error {
+	spec.Calls = append(spec.Calls, r.refusedCalls(l)...)
+	sb := &confine.Sandbox{DropCapabilities: true}
 	switch l {
 	case Landlock:
 		sb.Landlock = &confine.Landlock{
-			Read: r.Read, Write: r.Write, Except: r.Hide, Keep: r.Protect, Needed: r.Needed, Kept: r.Kept, Scoped: true,
+			Read: r.Read, Write: r.Write, Excluded: r.Hide, ReadOnly: r.Protect, ReadInExcluded: r.ReadInHidden, WriteInExcluded: r.WriteInHidden, Scoped: true,
 		}
 	case Userns:
-		ns := &confine.Namespaces{Network: r.Network != NetworkOn, Whole: slices.Contains(r.Read, "/"), Dir: r.Cwd, Mounts: r.mounts(), Locks: r.Locks}
+		ns := &confine.Namespaces{Network: r.Network != NetworkOn, HostRoot: slices.Contains(r.Read, "/"), Dir: r.Cwd, Mounts: r.mounts(), Locks: r.Locks}
 		if r.Network == NetworkHosts {
 			var err error
 			serve.Hosts = r.Hosts
 			if ns.Serve, err = json.Marshal(serve); err != nil {
 				return err
 			}
-			ns.Port, ns.Local = ProxyPort, localOf(r.Hosts)
+			ns.Port, ns.Local = ProxyPort, loopbackHosts(r.Hosts)
 		}
 		sb.Namespaces, sb.Landlock = ns, &confine.Landlock{Scoped: true}
 	default:
@@ -154,12 +154,12 @@ func (r *Rules) mounts() []confine.Mount {
 	}
 	if r.Tmp {
 		add(confine.MountTmp, "/tmp", "/var/tmp")
-		if (Inside(r.Cwd, "/tmp") || Inside(r.Cwd, "/var/tmp")) && inAny(r.Cwd, r.Read) && !inAny(r.Cwd, r.Hide) && !r.inDraft(r.Cwd) { // it starts there
+		if (IsInside(r.Cwd, "/tmp") || IsInside(r.Cwd, "/var/tmp")) && isInsideAny(r.Cwd, r.Read) && !isInsideAny(r.Cwd, r.Hide) && !r.inDraft(r.Cwd) { // the program starts there
 			add(confine.MountRead, r.Cwd)
 		}
 	}
 	for _, p := range r.Read {
-		if p != "/" && !inAny(p, r.Hide) {
+		if p != "/" && !isInsideAny(p, r.Hide) {
 			add(confine.MountRead, p)
 		}
 	}
@@ -171,21 +171,21 @@ func (r *Rules) mounts() []confine.Mount {
 	for _, d := range r.Drafts {
 		all = append(all, confine.Mount{Kind: confine.MountDraft, Path: d.Path, Upper: d.Upper, Work: d.Work})
 	}
-	add(confine.MountWrite, r.above()...)
+	add(confine.MountWrite, r.intermediateDirs()...)
 	for _, p := range r.Protect {
-		if !inAny(p, r.Hide) {
+		if !isInsideAny(p, r.Hide) {
 			all = append(all, confine.Mount{Kind: confine.MountRead, Path: p, Optional: r.inDraft(p)})
 		}
 	}
 	whole := slices.Contains(r.Read, "/")
 	for i, p := range r.Hide {
-		seen := whole || inAny(p, r.Read) || inAny(p, r.Write)
-		if seen && !inAny(p, append(slices.Clone(r.Hide[:i]), r.Hide[i+1:]...)) && !(r.Tmp && (Inside(p, "/tmp") || Inside(p, "/var/tmp"))) {
+		seen := whole || isInsideAny(p, r.Read) || isInsideAny(p, r.Write)
+		if seen && !isInsideAny(p, append(slices.Clone(r.Hide[:i]), r.Hide[i+1:]...)) && !(r.Tmp && (IsInside(p, "/tmp") || IsInside(p, "/var/tmp"))) {
 			add(confine.MountHide, p)
 		}
 	}
-	add(confine.MountRead, r.Needed...)
-	add(confine.MountWrite, r.Kept...)
+	add(confine.MountRead, r.ReadInHidden...)
+	add(confine.MountWrite, r.WriteInHidden...)
 	slices.SortStableFunc(all, func(a, b confine.Mount) int {
 		if a.Path == b.Path {
 			return order[a.Kind] - order[b.Kind]
@@ -195,15 +195,15 @@ func (r *Rules) mounts() []confine.Mount {
 	return all
 }
 
-// above returns the directories between writable trees and protected paths in them. As separate mounts they cannot be
-// renamed or replaced. In a draft the kernel renames no directory of the host's, and a mount would lead past the draft.
-func (r *Rules) above() (dirs []string) {
+// intermediateDirs returns the directories between writable trees and protected paths in them. As separate mounts they cannot
+// be renamed or replaced. Drafts need none: the kernel renames no directory of the host in them, and a mount would bypass them.
+func (r *Rules) intermediateDirs() (dirs []string) {
 	for _, p := range r.Protect {
 		if r.inDraft(p) {
 			continue
 		}
-		for dir := filepath.Dir(p); inAny(dir, r.Write) && !inAny(dir, r.Hide) && !slices.Contains(r.Write, dir); dir = filepath.Dir(dir) {
-			if !slices.Contains(dirs, dir) && !inAny(dir, r.Protect) {
+		for dir := filepath.Dir(p); isInsideAny(dir, r.Write) && !isInsideAny(dir, r.Hide) && !slices.Contains(r.Write, dir); dir = filepath.Dir(dir) {
+			if !slices.Contains(dirs, dir) && !isInsideAny(dir, r.Protect) {
 				dirs = append(dirs, dir)
 			}
 		}
@@ -211,6 +211,7 @@ func (r *Rules) above() (dirs []string) {
 	return dirs
 }
 
-func inAny(path string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(d string) bool { return Inside(path, d) })
+// isInsideAny reports whether path is in one of dirs.
+func isInsideAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return IsInside(path, d) })
 }

@@ -11,42 +11,42 @@ type Profile struct {
 	Name        string
 	Description string
 	Level       Level    // required level; empty: the strongest available
-	Read        []string // paths that may be read and executed: absolute, ~/…, $CWD/…, with globs of directories; "?" before one: optional
+	Read        []string // paths that may be read and executed: absolute, ~/…, $CWD/…, with globs; "?" before one: optional
 	Write       []string // paths that may be written, and read
 	Hide        []string // paths to hide, regardless of Read and Write
 	Network     Network
 	Hosts       []string // of NetworkHosts: "example.org", "*.example.org:443"
-	OnDiffer    string   // of a host that is not listed: "deny" or "ask"
-	Git         string   // of a repository that may be written: "read" keeps .git as it is, "commit" all but hooks and config
-	UnixSockets bool     // sockets of the file system may be made and connected to
-	Tmp         bool     // /tmp is its own
+	OnDiffer    string   // action for unlisted hosts: "deny" or "ask"
+	Git         string   // writable repositories: "read" protects .git, "commit" only hooks and config
+	UnixSockets bool     // sockets of the file system may be created and connected to
+	Tmp         bool     // /tmp is private
 	Environment string   // full, minimal or listed
-	Env         []string // of listed: names, with * at the end
-	Programs    []string // executed when observed; others need approval with OnDiffer "ask"
+	Env         []string // for "listed": names, with * at the end
+	Programs    []string // programs of the observed run; others need approval if OnDiffer is "ask"
 	Image       string   // of a container
 	Memory      int64    // bytes; 0: no limit
 	CPU         float64
 	PIDs        int
 }
 
-// Network is how much of it there is.
+// Network states which hosts may be reached.
 type Network string
 
 // Networks.
 const (
 	NetworkOff   Network = "off"
 	NetworkOn    Network = "on"
-	NetworkHosts Network = "hosts" // a list of them
+	NetworkHosts Network = "hosts" // the listed hosts
 )
 
-// Level is a way of holding a sandbox.
+// Level is a way of enforcing a sandbox.
 type Level string
 
 // Levels.
 const (
 	Landlock Level = "landlock" // the kernel refuses paths, system calls are filtered
 	Userns   Level = "userns"   // separate namespaces
-	Bwrap    Level = "bwrap"    // the same, by bubblewrap
+	Bwrap    Level = "bwrap"    // separate namespaces, by bubblewrap
 	Docker   Level = "docker"   // a container
 	Podman   Level = "podman"
 )
@@ -54,7 +54,8 @@ const (
 // Levels returns all levels, strongest first among the automatic ones.
 func Levels() []Level { return []Level{Userns, Landlock, Bwrap, Docker, Podman} }
 
-var placesOfKeys = []string{"?~/.ssh", "?~/.gnupg", "?~/.aws", "?~/.azure", "?~/.config/gcloud", "?~/.config/gh", "?~/.kube", "?~/.netrc", "?~/.docker"}
+// credentialPaths are the usual paths of keys and tokens.
+var credentialPaths = []string{"?~/.ssh", "?~/.gnupg", "?~/.aws", "?~/.azure", "?~/.config/gcloud", "?~/.config/gh", "?~/.kube", "?~/.netrc", "?~/.docker"}
 
 // builtins are the profiles available without a file. A profile in the file with the same name replaces one.
 var builtins = []Profile{
@@ -69,16 +70,16 @@ var builtins = []Profile{
 	{
 		Name: "network", Description: "as workspace, with the network; usual places of keys and tokens are hidden",
 		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOn, Tmp: true,
-		Hide: placesOfKeys,
+		Hide: credentialPaths,
 	},
 	{
 		Name: "draft", Description: "as workspace; usual places of keys and tokens are hidden. For runs in a draft that the rules want",
-		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, Tmp: true, Hide: placesOfKeys,
+		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, Tmp: true, Hide: credentialPaths,
 	},
 }
 
-// complete fills in defaults.
-func (p *Profile) complete() {
+// setDefaults fills in defaults.
+func (p *Profile) setDefaults() {
 	if p.Network == "" {
 		p.Network = NetworkOff
 	}
@@ -100,7 +101,7 @@ func Builtin(name string) (Profile, bool) {
 		return Profile{}, false
 	}
 	p := builtins[i]
-	p.complete()
+	p.setDefaults()
 	return p, true
 }
 

@@ -13,14 +13,14 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// place is a home with a project, a repository and longterm's directories in it.
-func place(t *testing.T) Place {
+// testPlace returns a home directory with a project, a repository and longterm's directories.
+func testPlace(t *testing.T) Place {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := Place{Home: root + "/home", Cwd: root + "/home/work", Own: []string{root + "/home/.local/state/longterm"}}
+	at := Place{Home: root + "/home", Cwd: root + "/home/work", OwnDirs: []string{root + "/home/.local/state/longterm"}}
 	for _, d := range []string{
 		"home/work/src", "home/work/.git/hooks", "home/work/.git/objects", "home/work/sub/.git/hooks", "home/work/.vscode", "home/.local/state/longterm/sessions",
 		"home/.local/state/longterm/sessions/s/shell", "outside", "home/a1", "home/a2",
@@ -37,6 +37,7 @@ func place(t *testing.T) Place {
 	return at
 }
 
+// profileFor returns a profile of a file's content.
 func profileFor(t *testing.T, src string) *Profile {
 	t.Helper()
 	f, err := Decode("sandbox.toml", []byte(src))
@@ -52,14 +53,14 @@ func profileFor(t *testing.T, src string) *Profile {
 
 // FEATURES: R67
 func TestResolve(t *testing.T) {
-	at := place(t)
+	at := testPlace(t)
 	p, _ := Builtin("workspace")
 	r, err := p.Resolve(at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{at.Cwd + "/.git", at.Cwd + "/.vscode", at.Cwd + "/sub/.git"}
-	if !slices.Equal(r.Protect, want) || !slices.Equal(r.Write, []string{at.Cwd}) || !slices.Contains(r.Hide, at.Own[0]) {
+	if !slices.Equal(r.Protect, want) || !slices.Equal(r.Write, []string{at.Cwd}) || !slices.Contains(r.Hide, at.OwnDirs[0]) {
 		t.Errorf("%+v, want %q protected", r, want)
 	}
 	c := profileFor(t, "[p]\nextends = \"workspace\"\ngit = \"commit\"\nread = [\"~/a*\"]\n")
@@ -72,11 +73,11 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// What a profile asks for and nobody may have is an error that says what to do.
+// A profile with forbidden paths is rejected with a hint.
 //
 // FEATURES: R67
-func TestResolveRefuses(t *testing.T) {
-	at := place(t)
+func TestResolve_Refuses(t *testing.T) {
+	at := testPlace(t)
 	out := filepath.Dir(at.Home) + "/outside"
 	if err := os.Symlink(out, at.Cwd+"/link"); err != nil {
 		t.Fatal(err)
@@ -108,12 +109,12 @@ func TestResolveRefuses(t *testing.T) {
 		}
 	}
 	if _, err := profileFor(t, "[p]\nwrite = [\"?$CWD/none\", \"?$CWD/none*\"]\n").Resolve(at); err != nil {
-		t.Errorf("what is optional may be missing: %v", err)
+		t.Errorf("missing optional path: got %v", err)
 	}
 }
 
 func TestWithin(t *testing.T) {
-	at := place(t)
+	at := testPlace(t)
 	rules := func(src string) *Rules {
 		r, err := profileFor(t, src).Resolve(at)
 		if err != nil {
@@ -133,7 +134,7 @@ func TestWithin(t *testing.T) {
 		"[p]\nextends = \"workspace\"\ngit = \"commit\"\n":    false,
 		"[p]\nread = [\"/usr\"]\nwrite = [\"$CWD/sub\"]\n":    true,
 	} {
-		if got := rules(src).Within(workspace); got != want {
+		if got := rules(src).IsWithin(workspace); got != want {
 			t.Errorf("%s: %v", src, got)
 		}
 	}
@@ -165,28 +166,28 @@ func TestHosts(t *testing.T) {
 		{"Example.ORG.", "example.org", 1, true}, {"*", "any.thing", 1, true}, {"10.0.0.1", "10.0.0.1", 1, false},
 	} {
 		h, err := ParseHost(c.host)
-		if err != nil || h.ByName(c.name, c.port) != c.want {
+		if err != nil || h.MatchesName(c.name, c.port) != c.want {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	for _, a := range []string{"127.0.0.1", "10.1.1.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1", "0.0.0.0", "100.64.1.1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "fe80::1"} {
-		if !IsInner(netip.MustParseAddr(a)) {
-			t.Errorf("%s is taken for an outer address", a)
+		if !IsInternal(netip.MustParseAddr(a)) {
+			t.Errorf("IsInternal(%s) = false, want true", a)
 		}
 	}
-	if IsInner(netip.MustParseAddr("9.9.9.9")) || IsInner(netip.MustParseAddr("2620:fe::fe")) {
-		t.Error("outer addresses are taken for inner ones")
+	if IsInternal(netip.MustParseAddr("9.9.9.9")) || IsInternal(netip.MustParseAddr("2620:fe::fe")) {
+		t.Error("got external addresses as internal")
 	}
-	if h, _ := ParseHost("10.0.0.0/8:80"); h.Addr.IsValid() && !h.ByAddr(netip.MustParseAddr("::ffff:10.1.2.3"), 80) {
+	if h, _ := ParseHost("10.0.0.0/8:80"); h.Addr.IsValid() && !h.MatchesAddr(netip.MustParseAddr("::ffff:10.1.2.3"), 80) {
 		t.Errorf("%+v", h)
 	}
 }
 
-// A file that is not to be written and has a second name is named: nobody knows whether that is in what may be written.
+// A protected file with a second name is reported, since that name may be in a writable directory.
 //
 // FEATURES: R67
-func TestSecondNames(t *testing.T) {
-	at := place(t)
+func TestResolve_HardLinks(t *testing.T) {
+	at := testPlace(t)
 	for from, to := range map[string]string{at.Home + "/.bashrc": at.Cwd + "/src/rc", at.Cwd + "/.git/config": at.Home + "/elsewhere"} {
 		if err := os.Link(from, to); err != nil {
 			t.Fatal(err)
@@ -198,7 +199,7 @@ func TestSecondNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, not := r.DescribeEnforced(Userns, Have{Landlock: 6})
+		_, not := r.DescribeEnforced(Userns, Features{Landlock: 6})
 		named := 0
 		for _, line := range not {
 			if strings.Contains(line, "another name") {
@@ -211,12 +212,12 @@ func TestSecondNames(t *testing.T) {
 	}
 }
 
-// Repositories are found at any depth; where there is more than is looked through, it is said.
+// Repositories are found at any depth; the report lists directories with too many files to search.
 //
 // FEATURES: R67
-func TestDeepRepositories(t *testing.T) {
+func TestResolve_DeepRepositories(t *testing.T) {
 	tier.Full(t)
-	at := place(t)
+	at := testPlace(t)
 	deep := at.Cwd + "/a/b/c/d/e/f/.git"
 	if err := os.MkdirAll(deep+"/hooks", 0o700); err != nil {
 		t.Fatal(err)
@@ -237,15 +238,15 @@ func TestDeepRepositories(t *testing.T) {
 	if r, err = p.Resolve(at); err != nil {
 		t.Fatal(err)
 	}
-	_, not := r.DescribeEnforced(Userns, Have{Landlock: 6})
+	_, not := r.DescribeEnforced(Userns, Features{Landlock: 6})
 	if !slices.Contains(r.Protect, at.Cwd+"/.git") || !slices.ContainsFunc(not, func(line string) bool { return strings.Contains(line, "far below "+at.Cwd) }) {
 		t.Errorf("%v, %q", r.Protect, not)
 	}
 }
 
 // FEATURES: R108
-func TestProgramsAreTheirFiles(t *testing.T) {
-	at := place(t)
+func TestResolve_Programs(t *testing.T) {
+	at := testPlace(t)
 	if err := os.WriteFile(at.Cwd+"/src/tool", nil, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,16 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// here is what this machine has.
-func here() Have { return Have{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces()} }
+// machineFeatures returns the features of this machine.
+func machineFeatures() Features {
+	return Features{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces()}
+}
 
-// eachLevel runs a test at the levels that a process puts on itself.
+// eachLevel runs a test at the levels that a process applies to itself.
 func eachLevel(t *testing.T, f func(t *testing.T, l Level)) {
 	for _, l := range []Level{Landlock, Userns} {
 		t.Run(string(l), func(t *testing.T) {
-			if err := here().can(l, &Profile{}); err != nil {
+			if err := machineFeatures().checkLevel(l, &Profile{}); err != nil {
 				t.Skip(err)
 			}
 			f(t, l)
@@ -29,12 +31,12 @@ func eachLevel(t *testing.T, f func(t *testing.T, l Level)) {
 	}
 }
 
-// runIn runs a command under rules and returns what it printed and its exit status.
+// runIn runs a command under rules and returns its output and exit status.
 func runIn(t *testing.T, r *Rules, l Level, argv ...string) (out string, code int) {
 	t.Helper()
 	path := tier.Path(t, argv[0])
 	spec := confine.Spec{Path: path}
-	if err := r.Confine(&spec, l, Serve{}); err != nil {
+	if err := r.Confine(&spec, l, ProxyConfig{}); err != nil {
 		t.Fatal(err)
 	}
 	args, env, err := spec.Command(argv, append(os.Environ(), "HOME="+r.Home))
@@ -55,6 +57,7 @@ func runIn(t *testing.T, r *Rules, l Level, argv ...string) (out string, code in
 	return strings.TrimSpace(b.String()), cmd.ProcessState.ExitCode()
 }
 
+// resolve returns the rules of a built-in profile.
 func resolve(t *testing.T, name string, at Place) *Rules {
 	t.Helper()
 	p, ok := Builtin(name)
@@ -69,9 +72,9 @@ func resolve(t *testing.T, name string, at Place) *Rules {
 }
 
 // FEATURES: R67
-func TestWorkspace(t *testing.T) {
+func TestRun_Workspace(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level) {
-		at := place(t)
+		at := testPlace(t)
 		r := resolve(t, "workspace", at)
 		out, code := runIn(t, r, l, "sh", "-c", "echo hello; pwd; echo x > src/new; cat src/new; echo $$; exit 3")
 		if code != 3 || !strings.HasPrefix(out, "hello\n"+r.Cwd+"\nx\n") {
@@ -82,17 +85,17 @@ func TestWorkspace(t *testing.T) {
 		}
 		out, code = runIn(t, r, l, "sh", "-c", "kill -TERM $$; sleep 10")
 		if code != -1 {
-			t.Errorf("a program that a signal ends: %d %s", code, out)
+			t.Errorf("program killed by a signal: got %d %s", code, out)
 		}
 	})
 }
 
-// With narrow reads there is nothing else to be read, nor a place to write to beside.
+// With few readable paths, other paths are neither readable nor writable.
 //
 // FEATURES: R67
-func TestNarrow(t *testing.T) {
+func TestRun_NarrowReads(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level) {
-		at := place(t)
+		at := testPlace(t)
 		p := profileFor(t, "[p]\nread = [\"?/usr\", \"?/lib\", \"?/lib64\", \"?/bin\", \"?/etc\"]\nwrite = [\"$CWD/src\"]\nprivate_tmp = false\n")
 		at.Cwd += "/src"
 		p.Write = []string{"$CWD"}

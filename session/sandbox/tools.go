@@ -33,7 +33,7 @@ func (r *Rules) bwrap() []string {
 		args = append(args, "--ro-bind", "/", "/")
 	}
 	args = append(args, "--dev", "/dev", "--proc", "/proc")
-	for _, orders := range []string{"/proc/sys", "/proc/sysrq-trigger"} { // root's files, and root is root inside, too
+	for _, orders := range []string{"/proc/sys", "/proc/sysrq-trigger"} { // root inside is root for these files
 		args = append(args, "--ro-bind-try", orders, orders)
 	}
 	for _, m := range r.mounts() {

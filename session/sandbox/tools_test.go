@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The argument vectors of other programs, word for word.
+// Command returns these argument vectors.
 //
 // FEATURES: R67
 func TestCommands(t *testing.T) {
@@ -33,31 +33,31 @@ func TestCommands(t *testing.T) {
 	}
 	var no *LevelError
 	if _, err := r.Command(Docker, &Profile{}, nil, nil); !errors.As(err, &no) {
-		t.Errorf("without an image: %v", err)
+		t.Errorf("without an image: got %v", err)
 	}
 }
 
-// A level that cannot be had is an error that says what to do, never another one.
+// An unavailable level is an error with a hint; no other level replaces it.
 //
 // FEATURES: R67
 func TestChoose(t *testing.T) {
 	gone := errors.New("not allowed")
 	for _, c := range []struct {
 		p    Profile
-		have Have
+		have Features
 		want Level
 		text string
 	}{
-		{Profile{}, Have{Landlock: 7}, Userns, ""},
-		{Profile{}, Have{Landlock: 7, Userns: gone}, Landlock, ""},
-		{Profile{}, Have{Landlock: 2, Userns: gone}, "", "level userns cannot be had: not allowed; the sandbox level landlock cannot be had: the kernel has version 2"},
-		{Profile{Level: Userns}, Have{Landlock: 7, Userns: gone}, Userns, "not allowed"},
-		{Profile{Level: Landlock}, Have{Landlock: 7}, Landlock, ""},
-		{Profile{Level: Landlock, Network: NetworkHosts}, Have{Landlock: 7}, Landlock, "to a list of hosts"},
-		{Profile{Network: NetworkHosts}, Have{Landlock: 7, Userns: gone}, "", "to a list of hosts"},
-		{Profile{Level: Bwrap}, Have{}, Bwrap, "program bwrap not found"},
-		{Profile{Level: Docker, Network: NetworkHosts}, Have{Tool: map[Level]string{Docker: "/d"}}, Docker, "by level userns only"},
-		{Profile{Level: Bwrap}, Have{Tool: map[Level]string{Bwrap: "/b"}}, Bwrap, ""},
+		{Profile{}, Features{Landlock: 7}, Userns, ""},
+		{Profile{}, Features{Landlock: 7, Userns: gone}, Landlock, ""},
+		{Profile{}, Features{Landlock: 2, Userns: gone}, "", "level userns cannot be had: not allowed; the sandbox level landlock cannot be had: the kernel has version 2"},
+		{Profile{Level: Userns}, Features{Landlock: 7, Userns: gone}, Userns, "not allowed"},
+		{Profile{Level: Landlock}, Features{Landlock: 7}, Landlock, ""},
+		{Profile{Level: Landlock, Network: NetworkHosts}, Features{Landlock: 7}, Landlock, "to a list of hosts"},
+		{Profile{Network: NetworkHosts}, Features{Landlock: 7, Userns: gone}, "", "to a list of hosts"},
+		{Profile{Level: Bwrap}, Features{}, Bwrap, "program bwrap not found"},
+		{Profile{Level: Docker, Network: NetworkHosts}, Features{Tool: map[Level]string{Docker: "/d"}}, Docker, "by level userns only"},
+		{Profile{Level: Bwrap}, Features{Tool: map[Level]string{Bwrap: "/b"}}, Bwrap, ""},
 	} {
 		l, err := c.p.Choose(c.have)
 		if l != c.want || (err == nil) != (c.text == "") || err != nil && !strings.Contains(err.Error(), c.text) {

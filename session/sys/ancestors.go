@@ -7,30 +7,30 @@ import (
 	"os"
 )
 
-// Ancestor is a process in a line of descent.
+// Ancestor is a process in a line of ancestors.
 type Ancestor struct {
 	Process
-	Session int // its terminal session's leader
+	Session int // pid of the leader of its terminal session
 }
 
-// maxAncestors bounds a line of descent; more of them are a loop that the reading met.
+// maxAncestors bounds a line of ancestors. A longer one is a loop from inconsistent reads.
 const maxAncestors = 1024
 
 // Ancestors returns a process and its ancestors, itself first, as far as readable. The error reports that the process
 // itself does not exist. If the chain changes during the read (a parent ended), it is read again.
 func Ancestors(pid int) (line []Ancestor, err error) {
-	const looks = 10
-	for range looks {
-		var whole bool
-		if line, whole, err = ancestors(pid); err != nil || whole {
+	const maxAttempts = 10
+	for range maxAttempts {
+		var isComplete bool
+		if line, isComplete, err = readAncestors(pid); err != nil || isComplete {
 			return line, err
 		}
 	}
 	return line, nil
 }
 
-// ancestors reads once; whole reports whether it reached the end.
-func ancestors(pid int) (line []Ancestor, whole bool, err error) {
+// readAncestors reads once; isComplete reports whether it reached the end.
+func readAncestors(pid int) (line []Ancestor, isComplete bool, err error) {
 	for pid > 0 && len(line) < maxAncestors {
 		st, err := ReadStat(pid)
 		if err != nil {
@@ -39,7 +39,7 @@ func ancestors(pid int) (line []Ancestor, whole bool, err error) {
 			}
 			return line, false, nil
 		}
-		if n := len(line); n > 0 && st.Start > line[n-1].Start { // its number was used again
+		if n := len(line); n > 0 && st.Start > line[n-1].Start { // the pid was reused
 			return line, false, nil
 		}
 		line = append(line, Ancestor{Process{pid, st.Start}, st.Session})
@@ -50,7 +50,7 @@ func ancestors(pid int) (line []Ancestor, whole bool, err error) {
 
 // CgroupPath returns the path of a process's cgroup (version 2), or "" if none or unknown.
 func CgroupPath(pid int) string {
-	b, err := read(pid, "cgroup")
+	b, err := readProcFile(pid, "cgroup")
 	if err != nil {
 		return ""
 	}
@@ -68,6 +68,6 @@ func HasOwnFilter(pid int) bool {
 	if mode, err := Field(pid, "status", "Seccomp"); err == nil && mode == "0" {
 		return false
 	}
-	theirs := Number(pid, "status", "Seccomp_filters") // 0: a kernel before 5.9 does not report it
-	return theirs == 0 || theirs > Number(os.Getpid(), "status", "Seccomp_filters")
+	theirs := NumberField(pid, "status", "Seccomp_filters") // 0: a kernel before 5.9 does not report it
+	return theirs == 0 || theirs > NumberField(os.Getpid(), "status", "Seccomp_filters")
 }

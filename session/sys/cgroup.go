@@ -11,18 +11,18 @@ import (
 
 // OwnCgroup returns the directory of this process's cgroup (version 2).
 func OwnCgroup() (string, error) {
-	mounts, err := read(0, "mountinfo")
+	mounts, err := readProcFile(0, "mountinfo")
 	if err != nil {
 		return "", err
 	}
-	self, err := read(0, "cgroup")
+	self, err := readProcFile(0, "cgroup")
 	if err != nil {
 		return "", err
 	}
 	return parseCgroup(mounts, self)
 }
 
-// CgroupMembers returns the processes in a cgroup, by its directory; 0 stands for one of another pid namespace.
+// CgroupMembers returns the processes in a cgroup, by its directory; 0 means a process of another pid namespace.
 func CgroupMembers(dir string) ([]int, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 	if err != nil {
@@ -33,12 +33,12 @@ func CgroupMembers(dir string) ([]int, error) {
 
 // InCgroup reports whether the path of this process's cgroup contains the name; true if unreadable.
 func InCgroup(name string) bool {
-	self, err := read(0, "cgroup")
+	self, err := readProcFile(0, "cgroup")
 	return err != nil || bytes.Contains(self, []byte(name))
 }
 
-// parseCgroup finds the directory of a process's cgroup from its mountinfo and cgroup files,
-// proc_pid_mountinfo(5) and cgroups(7).
+// parseCgroup returns the directory of a process's cgroup from its mountinfo and cgroup files (proc_pid_mountinfo(5),
+// cgroups(7)).
 func parseCgroup(mounts, self []byte) (string, error) {
 	path := ""
 	for line := range bytes.Lines(self) {
@@ -46,7 +46,7 @@ func parseCgroup(mounts, self []byte) (string, error) {
 			path = p
 		}
 	}
-	if path == "" || strings.Contains(path+"/", "/../") { // not in our namespace
+	if path == "" || strings.Contains(path+"/", "/../") { // outside of our namespace
 		return "", errors.New("no cgroup v2")
 	}
 	for line := range strings.Lines(string(mounts)) {
@@ -65,9 +65,9 @@ func parseCgroup(mounts, self []byte) (string, error) {
 	return "", errors.New("cgroup v2 is not mounted")
 }
 
-// MountsBelow returns the mount points below a directory, which is absolute and clean. Linux only.
+// MountsBelow returns the mount points below a directory, which must be absolute and clean. Linux only.
 func MountsBelow(dir string) (below []string) {
-	mounts, err := read(0, "mountinfo")
+	mounts, err := readProcFile(0, "mountinfo")
 	if err != nil {
 		return nil
 	}
@@ -86,7 +86,7 @@ func mountsBelow(mounts []byte, dir string) (below []string) {
 	return below
 }
 
-// unescapeMount undoes the octal escapes of mountinfo.
+// unescapeMount decodes the octal escapes of mountinfo.
 func unescapeMount(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DescriptorLimit returns how many files this process may open, and the limit up to which it may raise that.
-func DescriptorLimit() (now, most uint64, err error) {
+// DescriptorLimit returns how many files this process may open, and the limit up to which it may raise that number.
+func DescriptorLimit() (soft, hard uint64, err error) {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
 		return 0, 0, os.NewSyscallError("getrlimit", err)
@@ -18,10 +18,10 @@ func DescriptorLimit() (now, most uint64, err error) {
 	return uint64(lim.Cur), uint64(lim.Max), nil
 }
 
-// DescriptorsLeft returns how many more files this process may open, derived from a file that was just opened: the
-// lowest free descriptor is always used.
-func DescriptorsLeft(opened *os.File) (int, error) {
-	now, _, err := DescriptorLimit()
+// FreeDescriptors returns how many more files this process may open, derived from a file that was just opened: the system
+// always uses the lowest free descriptor.
+func FreeDescriptors(opened *os.File) (int, error) {
+	limit, _, err := DescriptorLimit()
 	if err != nil {
 		return 0, err
 	}
@@ -29,12 +29,12 @@ func DescriptorsLeft(opened *os.File) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	left := 0
-	err = raw.Control(func(fd uintptr) { left = int(min(now, math.MaxInt32)) - int(fd) })
-	return left, err
+	free := 0
+	err = raw.Control(func(fd uintptr) { free = int(min(limit, math.MaxInt32)) - int(fd) })
+	return free, err
 }
 
-// RaiseLimit raises one of this process's limits (unix.RLIMIT_…) as far as it may.
+// RaiseLimit raises one of this process's limits (unix.RLIMIT_…) to its maximum.
 func RaiseLimit(which int) error {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(which, &lim); err != nil || lim.Cur >= lim.Max {

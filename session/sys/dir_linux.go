@@ -9,11 +9,11 @@ import (
 )
 
 // Dir is a process's directory in /proc, for frequent reads. While open, its files belong to this process or fail, even
-// if the pid is reused. Its methods read into their callers' buffers and return plain system errors: nothing is
-// allocated for the many unreadable processes.
+// if the pid is reused. Its methods read into the caller's buffers and return plain system errors: reading the many
+// inaccessible processes allocates nothing.
 type Dir struct{ fd int }
 
-// OpenDir fails if the process does not exist or is hidden.
+// OpenDir opens the directory of a process. It fails if the process does not exist or is hidden.
 func OpenDir(pid int) (Dir, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(root+"/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -21,9 +21,10 @@ func OpenDir(pid int) (Dir, error) {
 	return Dir{fd}, err
 }
 
+// Close closes the directory.
 func (d Dir) Close() { _ = unix.Close(d.fd) }
 
-// Read reads a file, as far as the buffer goes.
+// Read reads a file up to the size of the buffer.
 func (d Dir) Read(name string, buf []byte) ([]byte, error) {
 	fd, err := d.open(name, 0)
 	if err != nil {
@@ -46,7 +47,7 @@ func (d Dir) Read(name string, buf []byte) ([]byte, error) {
 
 // ReadOnce reads a small process file with a single read.
 func ReadOnce(pid int, name string, buf []byte) ([]byte, error) {
-	fd, err := retry(func() (int, error) { return unix.Open(path(pid, name), unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	fd, err := retry(func() (int, error) { return unix.Open(procPath(pid, name), unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +56,8 @@ func ReadOnce(pid int, name string, buf []byte) ([]byte, error) {
 	return buf[:max(n, 0)], err
 }
 
-// ReadLong reads a file that may be long, up to about a limit: what there is.
-func (d Dir) ReadLong(name string, limit int) []byte {
+// ReadUpTo reads a file that may be long, up to about a limit. It returns what it could read.
+func (d Dir) ReadUpTo(name string, limit int) []byte {
 	fd, err := d.open(name, 0)
 	if err != nil {
 		return nil
@@ -74,8 +75,8 @@ func (d Dir) ReadLong(name string, limit int) []byte {
 	return out.Bytes()
 }
 
-// Pieces calls f with one read after the other of a file, each into buf, until f returns false.
-func (d Dir) Pieces(name string, buf []byte, f func(piece []byte) bool) error {
+// ReadChunks calls f with each read of a file into buf until f returns false.
+func (d Dir) ReadChunks(name string, buf []byte, f func(piece []byte) bool) error {
 	fd, err := d.open(name, 0)
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (d Dir) Pieces(name string, buf []byte, f func(piece []byte) bool) error {
 	}
 }
 
-// ReadMemory fills a buffer from a process's memory. It takes the right to trace the process.
+// ReadMemory fills a buffer from a process's memory. It needs permission to trace the process.
 func (d Dir) ReadMemory(at uint64, into []byte) bool {
 	fd, err := d.open("mem", 0)
 	if err != nil {
@@ -100,8 +101,8 @@ func (d Dir) ReadMemory(at uint64, into []byte) bool {
 	return err == nil && n == len(into)
 }
 
-// Link reads where one of its symbolic links leads, as far as the buffer goes.
-func (d Dir) Link(name string, buf []byte) ([]byte, error) {
+// ReadLink reads the target of one of its symbolic links, up to the size of the buffer.
+func (d Dir) ReadLink(name string, buf []byte) ([]byte, error) {
 	n, err := unix.Readlinkat(d.fd, name, buf)
 	if err != nil {
 		return nil, err
@@ -116,8 +117,8 @@ func (d Dir) CharDevice(name string) (dev uint64, ok bool) {
 	return uint64(st.Rdev), err == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR
 }
 
-// Numbers calls f for each number among the names of a directory until f returns false.
-func (d Dir) Numbers(name string, f func(n int) bool) error {
+// EachNumber calls f for each numeric name in a directory until f returns false.
+func (d Dir) EachNumber(name string, f func(n int) bool) error {
 	fd, err := d.open(name, unix.O_DIRECTORY)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (d Dir) Numbers(name string, f func(n int) bool) error {
 	return eachNumber(fd, f)
 }
 
-// EachPID calls f for each process there is until f returns false.
+// EachPID calls f for each process until f returns false.
 func EachPID(f func(pid int) bool) error {
 	fd, err := retry(func() (int, error) { return unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -136,6 +137,7 @@ func EachPID(f func(pid int) bool) error {
 	return eachNumber(fd, f)
 }
 
+// eachNumber calls f for each numeric name in an open directory.
 func eachNumber(fd int, f func(n int) bool) error {
 	buf := make([]byte, 8<<10)
 	var names []string

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Environ is a process's environment as /proc/PID/environ has it: what it was started with, each
-// entry ended by a NUL.
+// Environ is a process's initial environment in the form of /proc/PID/environ: each entry ends with a NUL.
 type Environ []byte
 
-// Lookup finds the first value of a variable.
+// Lookup returns the first value of a variable.
 func (e Environ) Lookup(name string) (value string, ok bool) {
 	if name == "" {
 		return "", false

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Errors of reading a process's files. A kernel without some file yields ErrGone for it too.
+// Errors of reading a process's files. ErrEnded is also returned for a file that the kernel lacks.
 var (
-	ErrGone      = errors.New("the process has ended")
+	ErrEnded     = errors.New("the process has ended")
 	ErrHidden    = errors.New("the process may not be seen by us")
 	ErrMalformed = errors.New("not in the format that the kernel documents")
 )
@@ -18,7 +18,7 @@ var (
 // Error is a failed read of a process file. With errors.Is it matches ErrGone, ErrHidden, ErrMalformed,
 // errors.ErrUnsupported or the system's error.
 type Error struct {
-	PID  int    // 0: of no process, or our own
+	PID  int    // 0: this process, or none
 	File string // below /proc/PID, or /proc
 	Err  error
 }
@@ -32,10 +32,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is sorts the system's errors.
+// Is maps system errors to ErrEnded and ErrHidden.
 func (e *Error) Is(target error) bool {
 	switch target {
-	case ErrGone:
+	case ErrEnded:
 		return errors.Is(e.Err, fs.ErrNotExist) || errors.Is(e.Err, syscall.ESRCH)
 	case ErrHidden:
 		return errors.Is(e.Err, fs.ErrPermission)

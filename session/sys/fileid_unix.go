@@ -17,7 +17,7 @@ func FileID(path string) string {
 	return fileID(&st)
 }
 
-// FileIDOf is FileID of a descriptor's file.
+// FileIDOf returns the FileID of a descriptor's file.
 func FileIDOf(fd int) string {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

@@ -12,24 +12,24 @@ import (
 
 // ReadPath reads a path in a process's memory, or returns "".
 func ReadPath(pid int, at uint64) string {
-	path, whole, err := (&texts{read: memoryOf(pid)}).text(at, unix.PathMax)
-	if err != nil || !whole {
+	path, isComplete, err := (&stringReader{read: memoryOf(pid)}).readString(at, unix.PathMax)
+	if err != nil || !isComplete {
 		return ""
 	}
 	return path
 }
 
-// ReadBytes reads a process's memory, as much of it as there is.
+// ReadBytes reads up to n bytes of a process's memory.
 func ReadBytes(pid int, at uint64, n int) []byte {
 	if n <= 0 {
 		return nil
 	}
 	b := make([]byte, n)
-	got, err := memoryOf(pid)(at, b)
-	if err != nil || got < 0 {
+	n2, err := memoryOf(pid)(at, b)
+	if err != nil || n2 < 0 {
 		return nil
 	}
-	return b[:got]
+	return b[:n2]
 }
 
 // DescriptorTarget returns the target of a process's descriptor: a path, or the kernel's name for it.
@@ -37,12 +37,12 @@ func DescriptorTarget(pid, fd int) (string, error) { return readLink(pid, "fd/"+
 
 // MachineLoad is the load of this machine. A figure that is unknown is 0.
 type MachineLoad struct {
-	Load         float64 // processes that want a processor, over a minute
-	Memory, Free uint64  // bytes; free is what programs could have
+	Load         float64 // average number of runnable processes in a minute
+	Memory, Free uint64  // bytes; Free is available to programs
 }
 
-// LookAtMachine returns the load of this machine.
-func LookAtMachine() (m MachineLoad) {
+// ReadMachineLoad returns the load of this machine.
+func ReadMachineLoad() (m MachineLoad) {
 	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
 		first, _, _ := strings.Cut(string(b), " ")
 		m.Load, _ = strconv.ParseFloat(first, 64)
@@ -73,8 +73,8 @@ func PageFaults() uint64 {
 	return uint64(u.Minflt)
 }
 
-// Threads returns the number of threads of this process; 0: unknown.
-func Threads() int {
+// ThreadCount returns the number of threads of this process; 0: unknown.
+func ThreadCount() int {
 	f, err := os.Open("/proc/self/task")
 	if err != nil {
 		return 0
@@ -87,16 +87,16 @@ func Threads() int {
 	return len(names)
 }
 
-// LeaveOwnPages unmaps what is mapped of the program's own file and cannot have been written: code and constants that were
-// looked at while it began, and 64 KiB around each. They stay in the page cache; what is used again is mapped again.
-func LeaveOwnPages() {
-	for _, span := range ownSpans() { // at once, and without the runtime: what runs between is mapped again
+// ReleaseOwnPages unmaps read-only pages of this program's file: code and constants that were used during initialization, and
+// 64 KiB around each. They stay in the page cache, and are mapped again when used.
+func ReleaseOwnPages() {
+	for _, span := range ownReadOnlySpans() { // without the runtime: code that runs in between is mapped again
 		_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, span[0], span[1]-span[0], unix.MADV_DONTNEED)
 	}
 }
 
-// ownSpans are code and constants of this program, which stay where they are.
-var ownSpans = sync.OnceValue(func() (spans [][2]uintptr) {
+// ownReadOnlySpans returns the address ranges of this program's code and constants, which do not move.
+var ownReadOnlySpans = sync.OnceValue(func() (spans [][2]uintptr) {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return nil
@@ -107,15 +107,15 @@ var ownSpans = sync.OnceValue(func() (spans [][2]uintptr) {
 	}
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
-		if start, end, ok := readOnlyOf(exe, s.Text()); ok {
+		if start, end, ok := parseReadOnlyMapping(exe, s.Text()); ok {
 			spans = append(spans, [2]uintptr{start, end})
 		}
 	}
 	return spans
 })
 
-// readOnlyOf returns the addresses of a read-only mapping of a file, from a line of /proc/PID/maps (proc_pid_maps(5)).
-func readOnlyOf(file, line string) (start, end uintptr, ok bool) {
+// parseReadOnlyMapping returns the addresses of a read-only mapping of a file, from a line of /proc/PID/maps (proc_pid_maps(5)).
+func parseReadOnlyMapping(file, line string) (start, end uintptr, ok bool) {
 	// start-end perms offset dev inode path
 	span, rest, _ := strings.Cut(line, " ")
 	if !strings.HasPrefix(rest, "r-xp ") && !strings.HasPrefix(rest, "r--p ") || !strings.HasSuffix(rest, " "+file) {

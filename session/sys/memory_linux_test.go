@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// residentOwn is how much of the program's own file is mapped read-only and in use, KiB.
-func residentOwn(t *testing.T) (kib int) {
+// residentOwnKiB returns the resident read-only size of the program's own file, in KiB.
+func residentOwnKiB(t *testing.T) (kib int) {
 	t.Helper()
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -27,26 +27,26 @@ func residentOwn(t *testing.T) (kib int) {
 			n, _ := strconv.Atoi(m[1])
 			kib += n
 		} else if strings.Contains(line, "-") && !strings.Contains(line, ": ") {
-			_, _, of = readOnlyOf(exe, line)
+			_, _, of = parseReadOnlyMapping(exe, line)
 		}
 	}
 	return kib
 }
 
-// The pages of a program's own file are not in use once they were left, but for those that go on being used.
-func TestLeaveOwnPages(t *testing.T) {
-	if b, err := os.ReadFile("/proc/self/exe"); err != nil || len(b) == 0 { // the page cache has them: they can be mapped around what is used
+// Released pages of the program's own file are not resident, except those still in use.
+func TestReleaseOwnPages(t *testing.T) {
+	if b, err := os.ReadFile("/proc/self/exe"); err != nil || len(b) == 0 { // loads the file into the page cache
 		t.Fatal(err)
 	}
-	residentOwn(t) // what looking itself uses
-	before := residentOwn(t)
-	LeaveOwnPages()
-	if after := residentOwn(t); after == 0 || after >= before {
-		t.Errorf("%d KiB before, %d after", before, after)
+	residentOwnKiB(t) // maps the pages of the measurement itself
+	before := residentOwnKiB(t)
+	ReleaseOwnPages()
+	if after := residentOwnKiB(t); after == 0 || after >= before {
+		t.Errorf("got %d KiB before and %d after", before, after)
 	}
 }
 
-func TestReadOnlyOf(t *testing.T) {
+func TestParseReadOnlyMapping(t *testing.T) {
 	for line, want := range map[string]bool{
 		"00400000-01000000 r-xp 00000000 fe:00 123                                /a/longterm":           true,
 		"01000000-01800000 r--p 00c00000 fe:00 123                                /a/longterm":           true,
@@ -59,7 +59,7 @@ func TestReadOnlyOf(t *testing.T) {
 		"x-y r-xp 00000000 fe:00 123                                              /a/longterm":           false,
 		"": false,
 	} {
-		if _, _, ok := readOnlyOf("/a/longterm", line); ok != want {
+		if _, _, ok := parseReadOnlyMapping("/a/longterm", line); ok != want {
 			t.Errorf("%s: %v", line, ok)
 		}
 	}

@@ -24,17 +24,17 @@ func TerminalOf(fd int) string {
 	return path
 }
 
-// GiveUpTerminal detaches this session leader from its terminal, so that another process can take it. The caller must
+// DetachTerminal detaches this session leader from its terminal, so that another process can take it. The caller must
 // ignore SIGHUP, which the kernel sends to the foreground group.
-func GiveUpTerminal(fd int) error {
+func DetachTerminal(fd int) error {
 	if err := unix.IoctlSetInt(fd, unix.TIOCNOTTY, 0); err != nil {
 		return fmt.Errorf("give the terminal up: %w", err)
 	}
 	return nil
 }
 
-// LoopbackUp switches the loopback interface of this network namespace on.
-func LoopbackUp() error {
+// EnableLoopback switches the loopback interface of this network namespace on.
+func EnableLoopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func LoopbackUp() error {
 // privileges, else only its own.
 func UserMaps() (users, groups []syscall.SysProcIDMap) {
 	if os.Geteuid() == 0 {
-		users, groups = idMap("uid_map"), idMap("gid_map")
+		users, groups = readIDMap("uid_map"), readIDMap("gid_map")
 	}
 	if len(users) == 0 || len(groups) == 0 {
 		users = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
@@ -64,8 +64,8 @@ func UserMaps() (users, groups []syscall.SysProcIDMap) {
 	return users, groups
 }
 
-// idMap reads which ids there are in this process's user namespace.
-func idMap(name string) (maps []syscall.SysProcIDMap) {
+// readIDMap returns identity mappings of the ids in this process's user namespace.
+func readIDMap(name string) (maps []syscall.SysProcIDMap) {
 	text, err := os.ReadFile("/proc/self/" + name)
 	if err != nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// FileID returns "": systems without a daemon have no identity of files to compare.
+// FileID returns "": systems without a daemon compare no files.
 func FileID(string) string { return "" }
 
 // SetCellSize fails: it needs a request that this system lacks.

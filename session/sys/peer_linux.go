@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerOf returns the process at the other end of a Unix socket, from the kernel: the connecting or the listening one.
+// PeerOf returns the process that connected to or listens on a Unix socket, as reported by the kernel.
 func PeerOf(uc syscall.Conn) (uid, pid int, err error) {
 	raw, err := uc.SyscallConn()
 	if err != nil {
@@ -27,22 +27,22 @@ func PeerOf(uc syscall.Conn) (uid, pid int, err error) {
 	return int(cred.Uid), int(cred.Pid), nil
 }
 
-// PeerLives reports whether the process of PeerOf still exists, so that its pid was not reused. It assumes so on
-// kernels before 6.5.
-func PeerLives(uc syscall.Conn) bool {
+// IsPeerAlive reports whether the process of PeerOf still exists, so that its pid was not reused. It returns true on kernels
+// before 6.5.
+func IsPeerAlive(uc syscall.Conn) bool {
 	raw, err := uc.SyscallConn()
 	if err != nil {
 		return false
 	}
-	lives := false
+	isAlive := false
 	err = raw.Control(func(fd uintptr) {
 		pidfd, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 		if err != nil {
-			lives = errors.Is(err, unix.ENOPROTOOPT)
+			isAlive = errors.Is(err, unix.ENOPROTOOPT)
 			return
 		}
-		lives = !errors.Is(unix.PidfdSendSignal(pidfd, 0, nil, 0), unix.ESRCH)
+		isAlive = !errors.Is(unix.PidfdSendSignal(pidfd, 0, nil, 0), unix.ESRCH)
 		_ = unix.Close(pidfd)
 	})
-	return err == nil && lives
+	return err == nil && isAlive
 }

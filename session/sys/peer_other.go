@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// PeerOf trusts the 0700 directory that holds the socket.
+// PeerOf returns the own user: the socket is in a directory of mode 0700.
 func PeerOf(syscall.Conn) (uid, pid int, err error) { return os.Getuid(), 0, nil }
 
-// PeerLives returns true: this system names no process.
-func PeerLives(syscall.Conn) bool { return true }
+// IsPeerAlive returns true: this system reports no process.
+func IsPeerAlive(syscall.Conn) bool { return true }

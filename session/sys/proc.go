@@ -13,22 +13,23 @@ import (
 	"time"
 )
 
-// read reads a file of a process; pid 0 is ourselves.
-func read(pid int, file string) ([]byte, error) { return readBy(readFile, pid, file) }
+// readProcFile reads a file of a process; pid 0 is this process.
+func readProcFile(pid int, file string) ([]byte, error) { return readProcFileBy(readFile, pid, file) }
 
-func readBy(f func(name string) ([]byte, error), pid int, file string) ([]byte, error) {
+// readProcFileBy reads a file of a process with f.
+func readProcFileBy(f func(name string) ([]byte, error), pid int, file string) ([]byte, error) {
 	if root == "" {
 		return nil, &Error{pid, file, errors.ErrUnsupported}
 	}
-	b, err := f(path(pid, file))
+	b, err := f(procPath(pid, file))
 	if err != nil {
 		return nil, &Error{pid, file, err}
 	}
 	return b, nil
 }
 
-// path returns "" on systems without /proc.
-func path(pid int, file string) string {
+// procPath returns the path of a process's file, or "" on systems without /proc.
+func procPath(pid int, file string) string {
 	switch {
 	case root == "":
 		return ""
@@ -38,9 +39,9 @@ func path(pid int, file string) string {
 	return root + "/" + strconv.Itoa(pid) + "/" + file
 }
 
-// ReadStat reads what a process is.
+// ReadStat reads the state of a process.
 func ReadStat(pid int) (Stat, error) {
-	b, err := readBy(readRecord, pid, "stat") // one line
+	b, err := readProcFileBy(readRecord, pid, "stat") // one line
 	if err != nil {
 		return Stat{}, err
 	}
@@ -70,18 +71,18 @@ func Age(pid int) (time.Duration, error) {
 	return up - time.Duration(s.Start)*Tick, nil
 }
 
-// maxCmdline bounds what is taken for an argument vector.
+// maxCmdline bounds an argument vector, in bytes.
 const maxCmdline = 1 << 16
 
 // Exe returns the file that a process executes; empty if unknown.
 func Exe(pid int) string {
-	file, _ := readLink(pid, "exe") // it may have ended
+	file, _ := readLink(pid, "exe") // the process may have exited
 	return file
 }
 
-// Cmdline returns a process's argument vector in its current form; empty for zombies and kernel threads.
+// Cmdline returns a process's argument vector, which the process may have changed; empty for zombies and kernel threads.
 func Cmdline(pid int) ([]string, error) {
-	b, err := readBy(readRecord, pid, "cmdline") // cut short only where the memory ends
+	b, err := readProcFileBy(readRecord, pid, "cmdline") // the kernel cuts it only at the end of the memory
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}
@@ -91,11 +92,10 @@ func Cmdline(pid int) ([]string, error) {
 	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00"), nil
 }
 
-// Image returns a text that differs for each program image of a process: exec changes it, also for
-// the same file and arguments where the kernel places images at random addresses. It is empty if
-// the image is not known.
+// Image returns a text that identifies the program image of a process: exec changes it, also for the same file and arguments
+// if the kernel places images at random addresses. It returns "" if the image is unknown.
 func Image(pid int) string {
-	b, err := read(pid, "auxv")
+	b, err := readProcFile(pid, "auxv")
 	if err != nil || len(b) == 0 {
 		return ""
 	}
@@ -103,36 +103,36 @@ func Image(pid int) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ReadEnviron reads what a process was started with.
+// ReadEnviron reads a process's initial environment.
 func ReadEnviron(pid int) (Environ, error) {
-	b, err := read(pid, "environ")
+	b, err := readProcFile(pid, "environ")
 	return Environ(b), err
 }
 
-// Cwd returns a process's working directory. For a removed one the kernel's suffix " (deleted)" stays: a directory may
-// have that name.
+// Cwd returns a process's working directory. The kernel appends " (deleted)" to a removed one; it is not cut, since a
+// directory may have that name.
 func Cwd(pid int) (string, error) { return readLink(pid, "cwd") }
 
 func readLink(pid int, file string) (string, error) {
 	if root == "" {
 		return "", &Error{pid, file, errors.ErrUnsupported}
 	}
-	to, err := os.Readlink(path(pid, file))
+	to, err := os.Readlink(procPath(pid, file))
 	if err != nil {
 		return "", &Error{pid, file, err}
 	}
 	return to, nil
 }
 
-// Children returns a process's direct children, created by any of its threads, from the kernel's lists.
+// Children returns a process's direct children, created by any of its threads.
 func Children(pid int) ([]int, error) {
-	tids, err := numbers(path(pid, "task"))
+	tids, err := numericNames(procPath(pid, "task"))
 	if err != nil {
 		return nil, &Error{pid, "task", err}
 	}
 	var all []int
 	for _, tid := range tids {
-		b, err := read(pid, "task/"+strconv.Itoa(tid)+"/children")
+		b, err := readProcFile(pid, "task/"+strconv.Itoa(tid)+"/children")
 		if err != nil && tid == pid {
 			return nil, err
 		}
@@ -153,15 +153,15 @@ func Descendants(pid int) []int {
 
 // PIDs returns all processes.
 func PIDs() ([]int, error) {
-	pids, err := numbers(root)
+	pids, err := numericNames(root)
 	if err != nil {
 		return nil, &Error{0, "/proc", err}
 	}
 	return pids, nil
 }
 
-// numbers returns the numeric names in a directory.
-func numbers(dir string) ([]int, error) {
+// numericNames returns the numeric names in a directory.
+func numericNames(dir string) ([]int, error) {
 	if dir == "" {
 		return nil, errors.ErrUnsupported
 	}
@@ -170,7 +170,7 @@ func numbers(dir string) ([]int, error) {
 		return nil, err
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(-1) // what there is: processes come and go
+	names, _ := f.Readdirnames(-1) // some names: processes start and exit meanwhile
 	list := make([]int, 0, len(names))
 	for _, name := range names {
 		if n, err := strconv.Atoi(name); err == nil {
@@ -190,10 +190,10 @@ func parseNumbers(b []byte) []int {
 	return list
 }
 
-// Field returns the first word after "name:" in a process file of such lines (status, smaps_rollup); pid 0 is this
-// process. ErrGone reports a missing line.
+// Field returns the first word after "name:" in a process file of such lines (status, smaps_rollup); pid 0 is this process.
+// A missing line is ErrEnded.
 func Field(pid int, file, name string) (string, error) {
-	b, err := read(pid, file)
+	b, err := readProcFile(pid, file)
 	if err != nil {
 		return "", err
 	}
@@ -216,8 +216,8 @@ func parseField(b []byte, name string) (value string, ok bool) {
 	return "", false
 }
 
-// Number returns a decimal Field, or 0.
-func Number(pid int, file, name string) int64 {
+// NumberField returns a decimal Field, or 0.
+func NumberField(pid int, file, name string) int64 {
 	value, _ := Field(pid, file, name)
 	n, _ := strconv.ParseInt(value, 10, 64) // the kernel's
 	return n
@@ -225,9 +225,9 @@ func Number(pid int, file, name string) int64 {
 
 // Descriptors returns the open file numbers of a process; pid 0 is this process.
 func Descriptors(pid int) ([]int, error) {
-	fds, err := numbers(path(pid, "fd"))
+	fds, err := numericNames(procPath(pid, "fd"))
 	if err != nil && pid == 0 {
-		fds, err = numbers("/dev/fd") // without /proc
+		fds, err = numericNames("/dev/fd") // without /proc
 	}
 	if err != nil {
 		return nil, &Error{pid, "fd", err}
@@ -235,13 +235,13 @@ func Descriptors(pid int) ([]int, error) {
 	return fds, nil
 }
 
-// Maps returns the number of a process's memory mappings.
-func Maps(pid int) (int, error) {
-	b, err := read(pid, "maps")
+// MappingCount returns the number of a process's memory mappings.
+func MappingCount(pid int) (int, error) {
+	b, err := readProcFile(pid, "maps")
 	return bytes.Count(b, []byte{'\n'}), err
 }
 
-// OOMKills returns how many processes the system has killed for lack of memory; 0 if unknown.
+// OOMKills returns the number of processes that the system has killed for lack of memory; 0 if unknown.
 func OOMKills() uint64 {
 	if root == "" {
 		return 0
@@ -260,7 +260,7 @@ const oomFile = "oom_score_adj"
 
 // OOMScore returns a process's adjustment for the out-of-memory killer; pid 0 is this process.
 func OOMScore(pid int) (int, error) {
-	b, err := read(pid, oomFile)
+	b, err := readProcFile(pid, oomFile)
 	if err != nil {
 		return 0, err
 	}
@@ -271,12 +271,12 @@ func OOMScore(pid int) (int, error) {
 	return n, nil
 }
 
-// SetOOMScore sets it.
+// SetOOMScore sets a process's adjustment for the out-of-memory killer.
 func SetOOMScore(pid, score int) error {
 	if root == "" {
 		return &Error{pid, oomFile, errors.ErrUnsupported}
 	}
-	if err := os.WriteFile(path(pid, oomFile), []byte(strconv.Itoa(score)), 0); err != nil {
+	if err := os.WriteFile(procPath(pid, oomFile), []byte(strconv.Itoa(score)), 0); err != nil {
 		return &Error{pid, oomFile, err}
 	}
 	return nil
@@ -285,25 +285,25 @@ func SetOOMScore(pid, score int) error {
 // DescriptorPath returns the path of an open file, for calls that need a path. Linux only.
 func DescriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// File is what a path means to another process: its own root and mounts, and "self" its own.
+// File is the file that a path refers to for another process, with its root and mounts.
 type File struct {
-	Path string // without symbolic links, as that process sees it
-	Mode fs.FileMode
-	At   string // where it is for us
-	// Elsewhere states that the process has other mounts or another root, so that Path names another file for us.
-	Elsewhere bool
-	// Inode and Dir are the file and the directory that it is in, as they were on the way to it.
+	Path      string // without symbolic links, in that process's view
+	Mode      fs.FileMode
+	LocalPath string // its path for this process
+	// IsOtherHere states that Path refers to another file for this process: the process has other mounts or another root.
+	IsOtherHere bool
+	// Inode and Dir describe the file and its directory, from the lookup of the path.
 	Inode, Dir Inode
 }
 
-// Inode is the system's data on a file. It is unset unless Known.
+// Inode is the metadata of a file. It is empty unless IsKnown.
 type Inode struct {
-	Known       bool
+	IsKnown     bool
 	Dev, Number uint64
 	Size        int64
 	UID         uint32
-	Regular     bool
+	IsRegular   bool
 	Perm        fs.FileMode // permission bits only
-	Written     time.Time   // its content, which may be set
-	Changed     time.Time   // anything of it
+	Modified    time.Time   // content modification time, which programs may set
+	Changed     time.Time   // metadata change time
 }

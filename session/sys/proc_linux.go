@@ -20,17 +20,17 @@ func uptime() (time.Duration, error) {
 	return time.Duration(now.Nano()), nil
 }
 
-// noPidfdInfo is set if the kernel reports nothing by a pidfd (before Linux 6.13).
+// noPidfdInfo is set if the kernel lacks PIDFD_GET_INFO (before Linux 6.13).
 var noPidfdInfo atomic.Bool
 
-// Parent returns the current parent of a process or thread. It is ten times cheaper than Stat.Parent: a process in
-// execve waits for it.
+// Parent returns the current parent of a process or thread. It is ten times cheaper than Stat.Parent; processes wait for it
+// in execve.
 func Parent(pid int) (int, error) {
 	if noPidfdInfo.Load() {
 		return statParent(pid)
 	}
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_THREAD)
-	if err != nil { // a kernel that knows no threads by descriptors; or it has ended
+	if err != nil { // an old kernel, or the process has exited
 		return statParent(pid)
 	}
 	defer unix.Close(fd)

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// start runs a shell that waits, in a terminal session of its own.
-func start(t *testing.T, script string, env ...string) *exec.Cmd {
+// startShell runs a shell that waits, in a terminal session of its own.
+func startShell(t *testing.T, script string, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Env = append(os.Environ(), env...)
@@ -35,8 +35,8 @@ func start(t *testing.T, script string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestWhatAProcessIs(t *testing.T) {
-	cmd := start(t, "trap '' HUP; sleep 600 & echo; wait", "MARK=the mark")
+func TestProcessFacts(t *testing.T) {
+	cmd := startShell(t, "trap '' HUP; sleep 600 & echo; wait", "MARK=the mark")
 	pid := cmd.Process.Pid
 	st, err := ReadStat(pid)
 	if err != nil || st.Parent != os.Getpid() || st.Session != pid || st.Group != pid || st.IsDead() || st.Threads != 1 {
@@ -61,31 +61,32 @@ func TestWhatAProcessIs(t *testing.T) {
 	if fds, err := Descriptors(pid); err != nil || !slices.Contains(fds, 1) {
 		t.Errorf("descriptors %v, %v", fds, err)
 	}
-	if n, err := Maps(pid); err != nil || n == 0 {
+	if n, err := MappingCount(pid); err != nil || n == 0 {
 		t.Errorf("%d mappings, %v", n, err)
 	}
-	if Number(pid, "status", "Threads") != 1 || Number(pid, "status", "VmRSS") == 0 || Number(pid, "status", "NoSuch") != 0 {
-		t.Error("fields of status")
+	if NumberField(pid, "status", "Threads") != 1 || NumberField(pid, "status", "VmRSS") == 0 || NumberField(pid, "status", "NoSuch") != 0 {
+		t.Error("got wrong fields of status")
 	}
 	p := Process{pid, st.Start}
-	if !p.Ignores(syscall.SIGHUP) || p.Ignores(syscall.SIGTERM) || p.Ignores(0) || !p.Lives() {
+	if !p.IgnoresSignal(syscall.SIGHUP) || p.IgnoresSignal(syscall.SIGTERM) || p.IgnoresSignal(0) || !p.IsAlive() {
 		t.Errorf("%+v", p)
 	}
-	if other := (Process{pid, st.Start + 1}); other.Lives() {
-		t.Error("a pid that is another's by now")
+	if other := (Process{pid, st.Start + 1}); other.IsAlive() {
+		t.Error("got a reused pid as alive")
 	}
 	Process{pid, st.Start + 1}.Signal(syscall.SIGKILL)
 	SignalAll([]Process{{pid, 0}}, syscall.SIGKILL)
-	if !p.Lives() {
-		t.Error("a pid that is another's by now was signalled")
+	if !p.IsAlive() {
+		t.Error("got a signal to a reused pid")
 	}
 	SignalAll([]Process{p}, syscall.SIGKILL)
 	_ = cmd.Wait()
-	if p.Lives() || len(Living([]Process{p})) != 0 {
-		t.Error("it lives")
+	if p.IsAlive() || len(FilterAlive([]Process{p})) != 0 {
+		t.Error("got an exited process as alive")
 	}
 }
 
+// resolved returns a directory without symbolic links.
 func resolved(t *testing.T, dir string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
@@ -95,19 +96,19 @@ func resolved(t *testing.T, dir string) string {
 	return dir
 }
 
-// What is stopped hears a signal only when it goes on.
-func TestASignalReachesWhatIsStopped(t *testing.T) {
-	cmd := start(t, "echo; kill -STOP $$; exec sleep 600")
+// A stopped process receives a signal, since Signal resumes it.
+func TestSignal_ReachesStoppedProcess(t *testing.T) {
+	cmd := startShell(t, "echo; kill -STOP $$; exec sleep 600")
 	st, err := ReadStat(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	Process{cmd.Process.Pid, st.Start}.Signal(syscall.SIGTERM)
-	_ = cmd.Wait() // would not return
+	_ = cmd.Wait() // would hang otherwise
 }
 
-// Words are whole, of whatever length: what is read at once has room for no more than some of them.
-func TestCmdlineOfEachLength(t *testing.T) {
+// Argument vectors of any length are read completely, beyond the size of one read.
+func TestCmdline_EachLength(t *testing.T) {
 	for _, n := range []int{1, 470, 486, 487, 488, 489, 490, 500, 600, 5000, 20_000} {
 		cmd := exec.Command("sh", "-c", "echo; read x", strings.Repeat("w", n), "last")
 		in, err := cmd.StdinPipe()
@@ -128,12 +129,12 @@ func TestCmdlineOfEachLength(t *testing.T) {
 			t.Errorf("%d bytes: %d words, %v", n, len(argv), err)
 		}
 		if _, err := in.Close(), cmd.Wait(); err == nil {
-			t.Error("it has read something")
+			t.Error("got output of the shell")
 		}
 	}
 }
 
-// The errors tell what cannot be had from what is no more.
+// The errors distinguish exited, hidden and unsupported.
 func TestErrors(t *testing.T) {
 	cmd := exec.Command("true")
 	if err := cmd.Run(); err != nil {
@@ -147,51 +148,51 @@ func TestErrors(t *testing.T) {
 		"cwd":      func() error { _, err := Cwd(pid); return err },
 		"task":     func() error { _, err := Children(pid); return err },
 		"fd":       func() error { _, err := Descriptors(pid); return err },
-		"maps":     func() error { _, err := Maps(pid); return err },
+		"maps":     func() error { _, err := MappingCount(pid); return err },
 		"status":   func() error { _, err := Field(pid, "status", "Threads"); return err },
 		"no field": func() error { _, err := Field(0, "status", "NoSuch"); return err },
 		"score":    func() error { return SetOOMScore(pid, 0) },
 	} {
 		err := f()
 		var e *Error
-		if !errors.Is(err, ErrGone) || errors.Is(err, ErrHidden) || !errors.As(err, &e) || e.File == "" || err.Error() == "" {
+		if !errors.Is(err, ErrEnded) || errors.Is(err, ErrHidden) || !errors.As(err, &e) || e.File == "" || err.Error() == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	hidden := &Error{1, "environ", os.NewSyscallError("open", syscall.EACCES)}
-	if !errors.Is(hidden, ErrHidden) || errors.Is(hidden, ErrGone) {
+	if !errors.Is(hidden, ErrHidden) || errors.Is(hidden, ErrEnded) {
 		t.Error(hidden)
 	}
 }
 
-// The table has a session's processes: its leader's descendants, those of the terminal session and
-// those that carry its mark, wherever they moved; not ourselves and not the kernel's.
+// The table finds a session's processes: descendants of its leader, those of the terminal session and those with its mark,
+// wherever they moved. It contains neither this process nor kernel threads.
 func TestTable(t *testing.T) {
-	cmd := start(t, "sleep 600 & echo; wait", "TABLE_MARK=it")
+	cmd := startShell(t, "sleep 600 & echo; wait", "TABLE_MARK=it")
 	pid := cmd.Process.Pid
 	children, _ := Children(pid)
-	seen := Look("TABLE_MARK")
-	for name, got := range map[string][]Process{"by mark": seen.Of(0, "it"), "by leader": seen.Of(pid, "no mark"), "by both": seen.Of(pid, "it")} {
+	seen := ReadTable("TABLE_MARK")
+	for name, got := range map[string][]Process{"by mark": seen.SessionProcesses(0, "it"), "by leader": seen.SessionProcesses(pid, "no mark"), "by both": seen.SessionProcesses(pid, "it")} {
 		if len(got) != 2 || got[0].PID != pid || got[1].PID != children[0] {
 			t.Errorf("%s: %v, not %d and %v", name, got, pid, children)
 		}
 	}
-	if got := seen.Of(0, ""); len(got) != 0 {
-		t.Errorf("of nobody: %v", got)
+	if got := seen.SessionProcesses(0, ""); len(got) != 0 {
+		t.Errorf("without leader and mark: got %v", got)
 	}
-	if got := Look("").Of(0, "it"); len(got) != 0 {
+	if got := ReadTable("").SessionProcesses(0, "it"); len(got) != 0 {
 		t.Errorf("without marks: %v", got)
 	}
 	if _, ok := seen.Process(os.Getpid()); ok {
-		t.Error("we are among them")
+		t.Error("got this process in the table")
 	}
-	if p, ok := seen.Process(pid); !ok || !p.Lives() {
+	if p, ok := seen.Process(pid); !ok || !p.IsAlive() {
 		t.Errorf("%+v, %v", p, ok)
 	}
 }
 
-func TestTableOfATree(t *testing.T) {
-	seen := &Table{stats: map[int]Stat{}, children: map[int][]int{}, marked: map[string][]int{}}
+func TestTable_Tree(t *testing.T) {
+	seen := &Table{stats: map[int]Stat{}, children: map[int][]int{}, byMark: map[string][]int{}}
 	seen.add(10, Stat{Parent: 1, Session: 10, Start: 5}, "a")
 	seen.add(11, Stat{Parent: 10, Session: 10, Start: 6}, "a")
 	seen.add(12, Stat{Parent: 11, Session: 12, Start: 7}, "")   // cleared its environment, left the terminal
@@ -212,17 +213,17 @@ func TestTableOfATree(t *testing.T) {
 		"init's session": {1, "", nil},
 	} {
 		var got []int
-		for _, p := range seen.Of(c.leader, c.mark) {
+		for _, p := range seen.SessionProcesses(c.leader, c.mark) {
 			got = append(got, p.PID)
 		}
-		if c.leader == 1 { // all descend from it, itself is never among them
+		if c.leader == 1 { // all others descend from it; it is never in the result
 			if slices.Contains(got, 1) {
 				t.Errorf("%s: %v", name, got)
 			}
 			continue
 		}
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, not %v", name, got, c.want)
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
 }
@@ -240,12 +241,12 @@ func TestDir(t *testing.T) {
 		t.Errorf("%+v, %v, %v", st, err, perr)
 	}
 	if b, err := dir.Read("stat", buf[:3]); err != nil || len(b) != 3 {
-		t.Errorf("%q, %v: as far as the buffer goes", b, err)
+		t.Errorf("got %q, %v, want the size of the buffer", b, err)
 	}
-	if b := dir.ReadLong("status", 1<<20); len(b) == 0 {
-		t.Error("nothing read")
+	if b := dir.ReadUpTo("status", 1<<20); len(b) == 0 {
+		t.Error("got no bytes")
 	}
-	if to, err := dir.Link("exe", buf[:]); err != nil || len(to) == 0 {
+	if to, err := dir.ReadLink("exe", buf[:]); err != nil || len(to) == 0 {
 		t.Errorf("%q, %v", to, err)
 	}
 	null, err := os.Open(os.DevNull)
@@ -257,31 +258,31 @@ func TestDir(t *testing.T) {
 		t.Errorf("%s: %d, %v", os.DevNull, dev, ok)
 	}
 	if _, ok := dir.CharDevice("stat"); ok {
-		t.Error("a file is no device")
+		t.Error("got a device number of a regular file")
 	}
 	n := 0
-	if err := dir.Numbers("fd", func(int) bool { n++; return false }); err != nil || n != 1 {
+	if err := dir.EachNumber("fd", func(int) bool { n++; return false }); err != nil || n != 1 {
 		t.Errorf("%d numbers, %v", n, err)
 	}
 	found := false
 	if err := EachPID(func(pid int) bool { found = pid == os.Getpid(); return !found }); err != nil || !found {
-		t.Errorf("we are not among all, %v", err)
+		t.Errorf("got no entry of this process, %v", err)
 	}
 	if _, err := OpenDir(1 << 30); !errors.Is(err, syscall.ENOENT) {
 		t.Error(err)
 	}
 }
 
-// A process in the middle of execve is known by its mark all the same. One that does nothing but execute itself is
-// missed in 1 of 10 looks without that; here it may be missed when it does so again at each look that follows.
+// The mark of a process in the middle of execve is found by retries. Without them one in 10 reads of a process that only
+// executes itself misses it; with them at most one in 100 reads may.
 //
 // FAULT: B9
-func TestMarkWhileExecuting(t *testing.T) {
+func TestMarkOf_WhileExecuting(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte(`exec sh "$AGAIN"`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pid := start(t, `echo; exec sh "$AGAIN"`, "AGAIN="+script, "MARK=m").Process.Pid
+	pid := startShell(t, `echo; exec sh "$AGAIN"`, "AGAIN="+script, "MARK=m").Process.Pid
 	const looks = 5000
 	missed := 0
 	for range looks {
@@ -294,28 +295,28 @@ func TestMarkWhileExecuting(t *testing.T) {
 	}
 }
 
-// A process without an environment is not waited for as one in the middle of execve.
-func TestMarkOfNoEnvironment(t *testing.T) {
+// MarkOf does not retry for a process without an environment.
+func TestMarkOf_WithoutEnvironment(t *testing.T) {
 	cmd := exec.Command("sleep", "600")
 	cmd.Env = []string{}
 	if err := cmd.Start(); err != nil {
 		t.Skip("needs sleep: ", err)
 	}
 	defer func() { _ = errors.Join(cmd.Process.Kill(), cmd.Wait()) }()
-	there, settled := environment(cmd.Process.Pid)
-	for !settled { // it does not sleep yet
-		there, settled = environment(cmd.Process.Pid)
+	there, settled := hasEnvironment(cmd.Process.Pid)
+	for !settled { // until it runs sleep
+		there, settled = hasEnvironment(cmd.Process.Pid)
 	}
 	if there {
-		t.Error("it has an environment")
+		t.Error("got an environment")
 	}
 	if mark := MarkOf(cmd.Process.Pid, "MARK"); mark != "" {
 		t.Errorf("mark %q", mark)
 	}
 }
 
-// A parent is the same one by a process's descriptor as by /proc: of a process, of a thread that is not its first, of one
-// whose parent has ended. Of one that has ended itself there is none.
+// Parent by a pidfd equals Parent by /proc: for a process, a thread, and a process whose parent has exited. It fails for an
+// exited process.
 //
 // FEATURES: R107
 func TestParent(t *testing.T) {
@@ -368,13 +369,13 @@ func TestParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := Parent(cmd.Process.Pid); err == nil {
-		t.Errorf("of one that has ended: %d", got)
+		t.Errorf("exited process: got %d", got)
 	}
 	if got, err := Parent(pid); err != nil || got == cmd.Process.Pid {
-		t.Errorf("of one whose parent has ended: %d, %v", got, err)
+		t.Errorf("process without its parent: got %d, %v", got, err)
 	}
 	same("one whose parent has ended", pid)
-	_ = in.Close() // it ends
+	_ = in.Close() // the child exits
 }
 
 func BenchmarkParent(b *testing.B) {
@@ -391,7 +392,7 @@ func BenchmarkParent(b *testing.B) {
 	})
 }
 
-// A process that runs its own program again has another image, with the same PID and start time.
+// A process that executes its own program again has another image, with the same PID and start time.
 //
 // FAULT: H1
 func TestImage_Changes_WhenExecuted(t *testing.T) {

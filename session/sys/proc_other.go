@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// root is empty: /proc of other systems, if any, has another format.
+// root is empty: /proc of other systems has another format.
 const root = ""
 
 func uptime() (time.Duration, error) { return 0, errors.ErrUnsupported }

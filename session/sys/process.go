@@ -8,21 +8,20 @@ import (
 	"syscall"
 )
 
-// Process is one of the system's. A pid is used again, with another start; the zero Start is
-// no process whose start is not known.
+// Process identifies a process across reuse of its pid, by its start time. A zero Start is an unknown start time.
 type Process struct {
 	PID   int
 	Start uint64 // Stat.Start
 }
 
-// Lives reports whether a process has not ended; a zombie has.
-func (p Process) Lives() bool {
+// IsAlive reports whether a process exists and is not a zombie.
+func (p Process) IsAlive() bool {
 	st, err := ReadStat(p.PID)
 	return err == nil && st.Start == p.Start && !st.IsDead()
 }
 
-// Ignores reports whether a process ignores a signal (SigIgn of /proc/PID/status).
-func (p Process) Ignores(sig syscall.Signal) bool {
+// IgnoresSignal reports whether a process ignores a signal (SigIgn of /proc/PID/status).
+func (p Process) IgnoresSignal(sig syscall.Signal) bool {
 	mask, err := Field(p.PID, "status", "SigIgn")
 	if err != nil {
 		return false
@@ -31,14 +30,13 @@ func (p Process) Ignores(sig syscall.Signal) bool {
 	return err == nil && sig > 0 && set>>(uint(sig)-1)&1 == 1
 }
 
-// Signal signals a process unless its pid was reused. It resumes a stopped one, which otherwise receives the signal
-// later.
+// Signal signals a process unless its pid was reused. It resumes a stopped one, which would receive the signal only later.
 func (p Process) Signal(sig syscall.Signal) {
 	st, err := ReadStat(p.PID)
 	if err != nil || st.Start != p.Start {
 		return
 	}
-	_ = syscall.Kill(p.PID, sig) // gone already is fine
+	_ = syscall.Kill(p.PID, sig) // may have exited
 	if st.State == 'T' && sig != syscall.SIGKILL {
 		_ = syscall.Kill(p.PID, syscall.SIGCONT)
 	}
@@ -51,7 +49,7 @@ func SignalAll(procs []Process, sig syscall.Signal) {
 	}
 }
 
-// Living returns the processes that have not ended.
-func Living(all []Process) []Process {
-	return slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return !p.Lives() })
+// FilterAlive returns the processes that have not exited.
+func FilterAlive(all []Process) []Process {
+	return slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return !p.IsAlive() })
 }

@@ -7,21 +7,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile is os.ReadFile without the poller: files of /proc are always ready, and a process in execve may wait for the
-// read.
+// readFile is os.ReadFile without the poller: files of /proc are always ready, and a process in execve may wait for the read.
 func readFile(name string) ([]byte, error) { return readAll(name, false) }
 
 // readRecord is readFile for files that the kernel returns in one read: a short read is complete.
 func readRecord(name string) ([]byte, error) { return readAll(name, true) }
 
-func readAll(name string, atOnce bool) ([]byte, error) {
+// readAll reads a file; with isOneRead a short read ends it.
+func readAll(name string, isOneRead bool) ([]byte, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	defer unix.Close(fd)
-	var room [512]byte // most of them are shorter by far
-	b := room[:0]
+	var buf [512]byte // most files are shorter
+	b := buf[:0]
 	for {
 		n, err := retry(func() (int, error) { return unix.Read(fd, b[len(b):cap(b)]) })
 		if err != nil {
@@ -32,7 +32,7 @@ func readAll(name string, atOnce bool) ([]byte, error) {
 		}
 		if b = b[:len(b)+n]; len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
-		} else if atOnce {
+		} else if isOneRead {
 			return bytes.Clone(b), nil
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// readFile is only used with /proc.
+// readFile reads a file.
 func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
-// readRecord likewise.
+// readRecord reads a file.
 func readRecord(name string) ([]byte, error) { return os.ReadFile(name) }
 
-// FileOf fails: other processes' paths are not known here.
-func FileOf(int, string, string) (File, error) { return File{}, errors.ErrUnsupported }
+// ResolvePath fails: other processes' paths are unknown here.
+func ResolvePath(int, string, string) (File, error) { return File{}, errors.ErrUnsupported }

@@ -14,19 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLinks is how many symbolic links the kernel follows (MAXSYMLINKS).
+// maxLinks is the number of symbolic links that the kernel follows (MAXSYMLINKS).
 const maxLinks = 40
 
-// FileOf finds what a path is for a process, a relative one below dir. fs.ErrNotExist is returned for what is not there;
-// with another error Path is as far as it was followed.
-func FileOf(pid int, dir, path string) (File, error) {
+// ResolvePath returns the file that a path refers to for a process; a relative path is below dir. It returns fs.ErrNotExist
+// for a missing file. With another error, Path is resolved as far as possible.
+func ResolvePath(pid int, dir, path string) (File, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = dir + "/" + path
 	}
-	at := rootOf(pid)
+	rootDir := rootOf(pid)
 	done, todo := "", strings.Split(path, "/")
 	var st, dirSt unix.Stat_t
-	last, lastDir := "", "" // whose these are
+	last, lastDir := "", "" // paths of st and dirSt
 	for links := 0; len(todo) > 0; {
 		part := todo[0]
 		todo = todo[1:]
@@ -46,7 +46,7 @@ func FileOf(pid int, dir, path string) (File, error) {
 			dirSt, lastDir = st, last
 		}
 		last = next
-		if err := unix.Lstat(at+next, &st); err != nil {
+		if err := unix.Lstat(rootDir+next, &st); err != nil {
 			rest := strings.Join(append([]string{next}, todo...), "/")
 			return File{Path: filepath.Clean(rest)}, &fs.PathError{Op: "lstat", Path: rest, Err: err}
 		}
@@ -57,12 +57,12 @@ func FileOf(pid int, dir, path string) (File, error) {
 		if links++; links > maxLinks {
 			return File{Path: next}, &fs.PathError{Op: "follow", Path: next, Err: unix.ELOOP}
 		}
-		to, err := os.Readlink(at + next)
+		to, err := os.Readlink(rootDir + next)
 		if err != nil {
 			return File{Path: next}, err
 		}
 		if strings.HasPrefix(next, root+"/") && !strings.HasPrefix(to, "/") || strings.HasSuffix(to, " (deleted)") {
-			return magic(at+next, to) // memory, or a file without a name
+			return resolveMagicLink(rootDir+next, to) // memory, or a file without a name
 		}
 		if strings.HasPrefix(to, "/") {
 			done = ""
@@ -72,34 +72,34 @@ func FileOf(pid int, dir, path string) (File, error) {
 	if done == "" {
 		done = "/"
 	}
-	f := File{Path: done, Mode: modeOf(st.Mode), At: at + done}
+	f := File{Path: done, Mode: modeOf(st.Mode), LocalPath: rootDir + done}
 	if last == done {
 		f.Inode = inodeOf(&st)
 		if lastDir != "" && lastDir == done[:strings.LastIndexByte(done, '/')] {
 			f.Dir = inodeOf(&dirSt)
 		}
 	}
-	if at != "" {
+	if rootDir != "" {
 		var ours unix.Stat_t
 		err := unix.Stat(done, &ours)
-		f.Elsewhere = err == nil && (ours.Dev != st.Dev || ours.Ino != st.Ino)
+		f.IsOtherHere = err == nil && (ours.Dev != st.Dev || ours.Ino != st.Ino)
 	}
 	return f, nil
 }
 
-// magic resolves a kernel link whose text does not name its target.
-func magic(path, text string) (File, error) {
+// resolveMagicLink resolves a kernel link whose text is not a path.
+func resolveMagicLink(path, text string) (File, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
 		return File{Path: text}, err
 	}
-	return File{Path: text, Mode: modeOf(st.Mode), At: path}, nil
+	return File{Path: text, Mode: modeOf(st.Mode), LocalPath: path}, nil
 }
 
 func inodeOf(st *unix.Stat_t) Inode {
 	return Inode{
-		Known: true, Dev: st.Dev, Number: st.Ino, Size: st.Size, UID: st.Uid, Regular: st.Mode&unix.S_IFMT == unix.S_IFREG,
-		Perm: fs.FileMode(st.Mode & 0o777), Written: time.Unix(st.Mtim.Unix()), Changed: time.Unix(st.Ctim.Unix()),
+		IsKnown: true, Dev: st.Dev, Number: st.Ino, Size: st.Size, UID: st.Uid, IsRegular: st.Mode&unix.S_IFMT == unix.S_IFREG,
+		Perm: fs.FileMode(st.Mode & 0o777), Modified: time.Unix(st.Mtim.Unix()), Changed: time.Unix(st.Ctim.Unix()),
 	}
 }
 
@@ -117,7 +117,7 @@ func modeOf(mode uint32) fs.FileMode {
 	return m
 }
 
-// selfLink returns the target of links that differ per reading process.
+// selfLink returns the target of links that depend on the reading process.
 func selfLink(pid int, path string) (to string, ok bool) {
 	switch path {
 	case root + "/self":
@@ -128,30 +128,30 @@ func selfLink(pid int, path string) (to string, ok bool) {
 	return "", false
 }
 
-// rootOf returns the path of a process's root directory, or "" if it equals ours, with the same mounts.
+// rootOf returns the path of a process's root directory, or "" if it has our root and mounts.
 func rootOf(pid int) string {
-	if sameRoot(pid) {
+	if hasSameRoot(pid) {
 		return ""
 	}
-	if ours := ownView(); ours[0] != "" && ours == viewOf(pid) {
+	if ours := ownMountView(); ours[0] != "" && ours == mountView(pid) {
 		return ""
 	}
-	at := path(pid, "root")
-	if _, err := os.Stat(at + "/"); errors.Is(err, fs.ErrPermission) {
+	at := procPath(pid, "root")
+	if _, err := os.Stat(at + "/"); errors.Is(err, fs.ErrPermission) { // inaccessible: assume our root
 		return "" // not ours to look at: as good as it gets
 	}
 	return at
 }
 
-// sameRoot reports whether a process's root directory is ours on the same mount. A mount belongs to one namespace, so
-// paths then lead through the same mounts. It takes a third of the time of viewOf, while the process waits. It is false
-// before Linux 6.8, which has no unique mount ids.
-func sameRoot(pid int) bool {
+// hasSameRoot reports whether a process's root directory is ours on the same mount. A mount belongs to one namespace, so
+// paths then lead through the same mounts. It takes a third of the time of mountView, while the process waits. It returns
+// false before Linux 6.8, which has no unique mount ids.
+func hasSameRoot(pid int) bool {
 	ours := ownRoot()
-	return ours.mount != 0 && ours == statMounted(path(pid, "root"))
+	return ours.mount != 0 && ours == statMounted(procPath(pid, "root"))
 }
 
-// mountedFile is a file on a mount. Mount numbers are unique until reboot.
+// mountedFile identifies a file on a mount. Mount ids are unique until reboot.
 type mountedFile struct {
 	mount, ino   uint64
 	major, minor uint32
@@ -167,10 +167,10 @@ func statMounted(path string) mountedFile {
 }
 
 // ownRoot returns this process's root directory. It is read once, as this process never changes it.
-var ownRoot = sync.OnceValue(func() mountedFile { return statMounted(path(0, "root")) })
+var ownRoot = sync.OnceValue(func() mountedFile { return statMounted(procPath(0, "root")) })
 
-// viewOf returns a process's mount namespace and root directory; empty if hidden.
-func viewOf(pid int) [2]string {
+// mountView returns a process's mount namespace and root directory; empty if hidden.
+func mountView(pid int) [2]string {
 	mounts, err := readLink(pid, "ns/mnt")
 	top, topErr := readLink(pid, "root")
 	if err != nil || topErr != nil {
@@ -179,12 +179,12 @@ func viewOf(pid int) [2]string {
 	return [2]string{mounts, top}
 }
 
-// ownView returns this process's mount namespace and root directory. It is read once, as this process never changes
+// ownMountView returns this process's mount namespace and root directory. It is read once, since this process never changes
 // them.
-var ownView = sync.OnceValue(func() [2]string { return viewOf(0) })
+var ownMountView = sync.OnceValue(func() [2]string { return mountView(0) })
 
-// OpenDirOf opens a directory by its absolute path as a process sees it: in the mount namespace and below the root of the process.
-// Symbolic links do not lead out of that root.
+// OpenDirOf opens a directory by its absolute path in a process's mount namespace, below that process's root. Symbolic links
+// cannot lead out of that root.
 func OpenDirOf(pid int, path string) (*os.File, error) {
 	name := "/proc/" + strconv.Itoa(pid) + "/root"
 	root, err := unix.Open(name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

@@ -13,7 +13,7 @@ import (
 )
 
 // FEATURES: R107
-func TestFileOf(t *testing.T) {
+func TestResolvePath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestFileOf(t *testing.T) {
 		"/proc/self/exe": self, "/proc/" + strconv.Itoa(pid) + "/exe": self, "/proc/self/root" + self: self,
 		"none": "not there", "p/x": "not a directory", "loop": "loop", "d/none/x": "not there",
 	} {
-		f, err := FileOf(pid, dir, path)
+		f, err := ResolvePath(pid, dir, path)
 		switch want {
 		case "not there":
 			if !errors.Is(err, fs.ErrNotExist) {
@@ -72,20 +72,20 @@ func TestFileOf(t *testing.T) {
 			if err != nil || f.Path != want || (f.Mode&fs.ModeSetuid != 0) != (path == "s") {
 				t.Errorf("%s: %+v, %v; want %s", path, f, err, want)
 			}
-			sameInode(t, path, f.Inode, f.At)
-			sameInode(t, path, f.Dir, filepath.Dir(f.At))
-			if up := path == "d/up" || path == "d/../p"; want == dir+"/p" && (!f.Inode.Known || !f.Dir.Known && !up) {
-				t.Errorf("%s: what it was on the way is not known", path)
+			checkInode(t, path, f.Inode, f.LocalPath)
+			checkInode(t, path, f.Dir, filepath.Dir(f.LocalPath))
+			if up := path == "d/up" || path == "d/../p"; want == dir+"/p" && (!f.Inode.IsKnown || !f.Dir.IsKnown && !up) {
+				t.Errorf("%s: got no inode", path)
 			}
 		}
 	}
 }
 
-// sameInode says what is wrong with what was seen of a file on the way to another one or to itself.
-func sameInode(t *testing.T, path string, got Inode, at string) {
+// checkInode compares the inode of a resolved path with the file's.
+func checkInode(t *testing.T, path string, got Inode, at string) {
 	t.Helper()
 	st, err := os.Stat(at)
-	if err != nil || !got.Known {
+	if err != nil || !got.IsKnown {
 		return
 	}
 	of, ok := st.Sys().(*syscall.Stat_t)
@@ -98,8 +98,8 @@ func sameInode(t *testing.T, path string, got Inode, at string) {
 	}
 }
 
-// A root directory is told from ours where the process has another one, or mounts of its own, by the one number of the
-// kernel's as by the two links.
+// A root directory differs from ours if the process has another one, or private mounts: by the unique mount id as well as by
+// the two links.
 //
 // FEATURES: R107
 func TestRootOf(t *testing.T) {
@@ -126,19 +126,19 @@ func TestRootOf(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Skip(err)
 			}
-			t.Cleanup(func() { _, _ = in.Close(), cmd.Wait() }) // however it ended
+			t.Cleanup(func() { _, _ = in.Close(), cmd.Wait() }) // however the test ended
 			if n, err := out.Read(make([]byte, 1)); n != 1 {
-				t.Skipf("it cannot be had here: %v", err)
+				t.Skipf("not supported here: %v", err)
 			}
 			pid := cmd.Process.Pid
 			if at := rootOf(pid); (at != "") != c.other {
-				t.Errorf("its root is %q for us", at)
+				t.Errorf("got root %q", at)
 			}
-			if same := sameRoot(pid); same && c.other || !same && !c.other && ownRoot().mount != 0 {
-				t.Errorf("by its mount it is ours: %v", same)
+			if same := hasSameRoot(pid); same && c.other || !same && !c.other && ownRoot().mount != 0 {
+				t.Errorf("by mount id: got same root %v", same)
 			}
-			if same := viewOf(pid) == ownView(); same == c.other {
-				t.Errorf("by the links it is ours: %v", same)
+			if same := mountView(pid) == ownMountView(); same == c.other {
+				t.Errorf("by links: got same root %v", same)
 			}
 		})
 	}

@@ -29,37 +29,38 @@ type response struct {
 	flags uint32
 }
 
-// ReceiveNotification takes the next call that waits, of a listener by its descriptor. It never blocks.
+// ReceiveNotification receives the next waiting call of a listener. It never blocks.
 func ReceiveNotification(listener int) (Notification, error) {
 	var raw notification
 	return raw.receive(listener)
 }
 
-// NotificationSize is what the kernel writes of a call that waits.
+// NotificationSize is the size of a notification in bytes.
 const NotificationSize = int(unsafe.Sizeof(notification{}))
 
-// ReceiveNotificationInto does so with zeroed shared memory, aligned to eight bytes: the kernel stores the notification
-// there when it delivers it, even if this process dies.
+// ReceiveNotificationInto receives into zeroed shared memory, aligned to eight bytes: the kernel stores the notification there
+// when it delivers it, even if this process dies.
 func ReceiveNotificationInto(listener int, memory []byte) (Notification, error) {
 	return (*notification)(unsafe.Pointer(&memory[:NotificationSize][0])).receive(listener)
 }
 
-// NotificationIn returns the notification in such memory.
-func NotificationIn(memory []byte) Notification {
-	return (*notification)(unsafe.Pointer(&memory[:NotificationSize][0])).public()
+// NotificationAt returns the notification in such memory.
+func NotificationAt(memory []byte) Notification {
+	return (*notification)(unsafe.Pointer(&memory[:NotificationSize][0])).export()
 }
 
-func (raw *notification) public() Notification {
+// export converts the kernel's struct.
+func (raw *notification) export() Notification {
 	return Notification{ID: raw.id, PID: int(raw.pid), Nr: raw.nr, Args: raw.args}
 }
 
-// NotificationComes reports whether a call waits at a listener.
-func NotificationComes(listener int) bool {
+// HasNotification reports whether a call waits at a listener.
+func HasNotification(listener int) bool {
 	events, err := pollListener(listener)
 	return err == nil && events&unix.POLLIN != 0
 }
 
-// pollListener never blocks, so it bypasses the runtime's scheduler.
+// pollListener returns the poll events of a listener. It never blocks, so it bypasses the runtime's scheduler.
 func pollListener(listener int) (int16, error) {
 	for {
 		poll := [1]unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
@@ -74,6 +75,7 @@ func pollListener(listener int) (int16, error) {
 	}
 }
 
+// receive receives a waiting call into raw.
 func (raw *notification) receive(listener int) (n Notification, err error) {
 	for {
 		events, err := pollListener(listener)
@@ -82,22 +84,22 @@ func (raw *notification) receive(listener int) (n Notification, err error) {
 			return n, err
 		case events&unix.POLLIN != 0:
 		case events&unix.POLLHUP != 0:
-			return n, ErrNobodyLeft
+			return n, ErrFilterUnused
 		default:
 			return n, ErrNoNotification
 		}
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(raw)))
 		switch errno {
 		case 0:
-			return raw.public(), nil
-		case unix.EINTR, unix.ENOENT: // it was killed meanwhile
+			return raw.export(), nil
+		case unix.EINTR, unix.ENOENT: // the caller was killed meanwhile
 		default:
 			return n, os.NewSyscallError("ioctl", errno)
 		}
 	}
 }
 
-// AnswerNotification lets a call happen (errno 0) or fail. fs.ErrNotExist reports that it no longer waits.
+// AnswerNotification lets a call proceed (errno 0) or fail. fs.ErrNotExist reports that the call no longer waits.
 func AnswerNotification(listener int, id uint64, errno unix.Errno) error {
 	r := response{id: id, errno: -int32(errno)}
 	if errno == 0 {
@@ -106,15 +108,15 @@ func AnswerNotification(listener int, id uint64, errno unix.Errno) error {
 	return notificationIoctl(listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
-// NotificationValid reports whether the call of a notification still waits. Only then is valid what was read from its
-// process in the meantime.
-func NotificationValid(listener int, id uint64) bool {
+// IsNotificationValid reports whether the call of a notification still waits. Only then was the memory read in the meantime
+// that of its process.
+func IsNotificationValid(listener int, id uint64) bool {
 	return notificationIoctl(listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// WakeAtOnce lets the kernel switch directly between the caller and the listener (Linux 6.6). Without it, answers are
-// only slower.
-func WakeAtOnce(listener int) {
+// SetSyncWakeUp lets the kernel switch directly between the caller and the listener (Linux 6.6). Without it, answers are only
+// slower.
+func SetSyncWakeUp(listener int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 }
 
@@ -134,74 +136,74 @@ func notificationIoctl(listener int, request uint, arg unsafe.Pointer) error {
 // IsExecution reports whether the call executes a program. Other calls affect a process.
 func (n Notification) IsExecution() bool { return n.Nr == unix.SYS_EXECVE || n.Nr == unix.SYS_EXECVEAT }
 
-// Whose priority ioprio_set sets (linux/ioprio.h).
+// Values of ioprio_set's first argument (linux/ioprio.h).
 const (
 	ioPriorityOfGroup = 2
 	IOPriorityOfUser  = 3
 )
 
-// Aim returns the target of a call other than an execution. The process may meanwhile change its descriptors. Numbers
-// are those of the caller's pid namespace.
-func (n Notification) Aim() Aim {
+// Target returns the target of a call other than an execution. The process may meanwhile change its descriptors. Pids are
+// those of the caller's pid namespace.
+func (n Notification) Target() SignalTarget {
 	first, second := int(int32(n.Args[0])), int(int32(n.Args[1]))
 	switch n.Nr {
 	case unix.SYS_KILL:
 		switch {
 		case first == -1:
-			return Aim{Everyone: true}
+			return SignalTarget{IsAll: true}
 		case first < 0:
-			return Aim{PID: -first, Group: true}
+			return SignalTarget{PID: -first, IsGroup: true}
 		}
 	case unix.SYS_SETPRIORITY:
-		return Aim{PID: second, Group: first == unix.PRIO_PGRP, Everyone: first == unix.PRIO_USER}
+		return SignalTarget{PID: second, IsGroup: first == unix.PRIO_PGRP, IsAll: first == unix.PRIO_USER}
 	case unix.SYS_IOPRIO_SET:
-		return Aim{PID: second, Group: first == ioPriorityOfGroup, Everyone: first == IOPriorityOfUser}
+		return SignalTarget{PID: second, IsGroup: first == ioPriorityOfGroup, IsAll: first == IOPriorityOfUser}
 	case unix.SYS_PTRACE, unix.SYS_TGKILL, unix.SYS_RT_TGSIGQUEUEINFO:
-		return Aim{PID: second}
+		return SignalTarget{PID: second}
 	case unix.SYS_PIDFD_SEND_SIGNAL:
-		return Aim{PID: pidOfDescriptor(n.PID, first), Group: true}
+		return SignalTarget{PID: pidBehindDescriptor(n.PID, first), IsGroup: true}
 	}
-	return Aim{PID: first}
+	return SignalTarget{PID: first}
 }
 
-// pidOfDescriptor returns the process behind a descriptor: from pidfd_open, or its directory in /proc.
-func pidOfDescriptor(of, fd int) int {
+// pidBehindDescriptor returns the process behind a descriptor: from pidfd_open, or its directory in /proc.
+func pidBehindDescriptor(of, fd int) int {
 	number := strconv.Itoa(fd)
-	if pid := Number(of, "fdinfo/"+number, "Pid"); pid > 0 {
+	if pid := NumberField(of, "fdinfo/"+number, "Pid"); pid > 0 {
 		return int(pid)
 	}
-	link, _ := readLink(of, "fd/"+number) // none is no process
+	link, _ := readLink(of, "fd/"+number) // an error leaves no pid
 	pid, _ := strconv.Atoi(filepath.Base(link))
 	return pid
 }
 
-// SharesPIDs reports whether a process is in our pid namespace, as far as known.
-func SharesPIDs(pid int) bool {
+// SharesPIDNamespace reports whether a process is in our pid namespace, as far as known.
+func SharesPIDNamespace(pid int) bool {
 	theirs, err := readLink(pid, "ns/pid")
 	ours, err2 := readLink(0, "ns/pid")
 	return err != nil || err2 != nil || theirs == ours
 }
 
-// textsOf has those of executions before, which are too large to be made for each.
-var textsOf = sync.Pool{New: func() any { return new(texts) }}
+// stringReaders pools readers, which are too large to allocate per execution.
+var stringReaders = sync.Pool{New: func() any { return new(stringReader) }}
 
-// ReadExecution reads the arguments of an execve or execveat call, with at most most bytes of argv.
-func ReadExecution(n Notification, most int) (e Execution, err error) {
-	t, _ := textsOf.Get().(*texts) // it makes no others
-	defer textsOf.Put(t)
-	t.read, t.last = memoryOf(n.PID), nil
+// ReadExecution reads the arguments of an execve or execveat call, with at most maxArgv bytes of argv.
+func ReadExecution(n Notification, maxArgv int) (e Execution, err error) {
+	t, _ := stringReaders.Get().(*stringReader) // the pool contains nothing else
+	defer stringReaders.Put(t)
+	t.read, t.lastBytes = memoryOf(n.PID), nil
 	path, argv, dirfd := n.Args[0], n.Args[1], int32(unix.AT_FDCWD)
 	if n.Nr == unix.SYS_EXECVEAT {
 		dirfd, path, argv, e.Flags = int32(n.Args[0]), n.Args[1], n.Args[2], n.Args[4]
 	}
-	var whole bool
-	if e.Path, whole, err = t.text(path, unix.PathMax); err == nil && !whole {
+	var isComplete bool
+	if e.Path, isComplete, err = t.readString(path, unix.PathMax); err == nil && !isComplete {
 		err = unix.ENAMETOOLONG
 	}
 	if err != nil {
 		return e, err
 	}
-	if e.Argv, e.Whole, err = t.vector(argv, most); err != nil {
+	if e.Argv, e.IsComplete, err = t.readVector(argv, maxArgv); err != nil {
 		return e, err
 	}
 	switch {

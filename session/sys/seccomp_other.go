@@ -10,37 +10,37 @@ import (
 // ReceiveNotification fails: unsupported here.
 func ReceiveNotification(int) (Notification, error) { return Notification{}, errors.ErrUnsupported }
 
-// NotificationSize is that of nothing.
+// NotificationSize is unused here.
 const NotificationSize = 8
 
-// ReceiveNotificationInto fails likewise.
+// ReceiveNotificationInto fails.
 func ReceiveNotificationInto(int, []byte) (Notification, error) {
 	return Notification{}, errors.ErrUnsupported
 }
 
-// NotificationComes returns false.
-func NotificationComes(int) bool { return false }
+// HasNotification returns false.
+func HasNotification(int) bool { return false }
 
-// NotificationIn returns the zero value.
-func NotificationIn([]byte) Notification { return Notification{} }
+// NotificationAt returns the zero value.
+func NotificationAt([]byte) Notification { return Notification{} }
 
-// AnswerNotification fails likewise.
+// AnswerNotification fails.
 func AnswerNotification(int, uint64, syscall.Errno) error { return errors.ErrUnsupported }
 
-// IsExecution returns true; no notification exists here.
+// IsExecution returns true; there are no notifications here.
 func (Notification) IsExecution() bool { return true }
 
-// Aim returns the zero value.
-func (Notification) Aim() Aim { return Aim{} }
+// Target returns the zero value.
+func (Notification) Target() SignalTarget { return SignalTarget{} }
 
-// SharesPIDs returns true: this system has one namespace.
-func SharesPIDs(int) bool { return true }
+// SharesPIDNamespace returns true: this system has one namespace.
+func SharesPIDNamespace(int) bool { return true }
 
-// NotificationValid returns false.
-func NotificationValid(int, uint64) bool { return false }
+// IsNotificationValid returns false.
+func IsNotificationValid(int, uint64) bool { return false }
 
-// WakeAtOnce does nothing.
-func WakeAtOnce(int) {}
+// SetSyncWakeUp does nothing.
+func SetSyncWakeUp(int) {}
 
-// ReadExecution fails likewise.
+// ReadExecution fails.
 func ReadExecution(Notification, int) (Execution, error) { return Execution{}, errors.ErrUnsupported }

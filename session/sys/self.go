@@ -19,15 +19,14 @@ func SelfExe() string {
 
 // SharedExe returns a path by which other processes start this executable while this process runs, even if its file was
 // removed or replaced; empty if impossible.
-func SharedExe() string { return path(os.Getpid(), "exe") }
+func SharedExe() string { return procPath(os.Getpid(), "exe") }
 
-// OwnFile names a file by a descriptor of ours, for this process; ok is false where descriptors have
-// no names that can be opened or executed.
-func OwnFile(fd uintptr) (name string, ok bool) {
+// OwnFilePath returns a path of an open descriptor for this process; ok is false if descriptors have no usable path here.
+func OwnFilePath(fd uintptr) (name string, ok bool) {
 	return root + "/self/fd/" + strconv.Itoa(int(fd)), root != ""
 }
 
-// SharedFile names a file by a descriptor of ours, for other processes.
-func SharedFile(fd uintptr) (name string, ok bool) {
-	return path(os.Getpid(), "fd/"+strconv.Itoa(int(fd))), root != ""
+// SharedFilePath returns a path of an open descriptor for other processes.
+func SharedFilePath(fd uintptr) (name string, ok bool) {
+	return procPath(os.Getpid(), "fd/"+strconv.Itoa(int(fd))), root != ""
 }

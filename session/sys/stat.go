@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// Tick is the unit of the kernel's times of processes: USER_HZ is 100 on all we run on.
+// Tick is the unit of the kernel's process times: USER_HZ is 100 on all supported machines.
 const Tick = 10 * time.Millisecond
 
-// Stat is what is needed of /proc/PID/stat, proc_pid_stat(5).
+// Stat contains the used fields of /proc/PID/stat (proc_pid_stat(5)).
 type Stat struct {
-	Name    []byte // as the program or its thread calls itself; it shares memory with what was parsed
-	State   byte   // R, S, D, T, t, Z, X …
-	Parent  int
-	Group   int    // process group
-	Session int    // the terminal session's leader
-	TTY     uint64 // controlling terminal, as the kernel's new_encode_dev has it; 0: none
-	Front   int    // foreground process group of that terminal, -1 without one
-	User    uint64 // time used, in ticks
-	System  uint64 // time used by the kernel for it, in ticks
-	Threads int
-	Start   uint64 // when it started, in ticks since the machine did
+	Name        []byte // set by the program or its thread; shares memory with the parsed line
+	State       byte   // R, S, D, T, t, Z, X …
+	Parent      int
+	Group       int    // process group
+	Session     int    // leader of the terminal session
+	TTY         uint64 // controlling terminal in the kernel's new_encode_dev form; 0: none
+	Foreground  int    // foreground process group of that terminal, -1: none
+	UserTicks   uint64 // processor time in user mode, in ticks
+	SystemTicks uint64 // processor time in the kernel, in ticks
+	Threads     int
+	Start       uint64 // start time, in ticks since boot
 }
 
 // IsDead reports whether a process is dead; a zombie is.
 func (s *Stat) IsDead() bool { return s.State == 'Z' || s.State == 'X' || s.State == 'x' }
 
 // CPUTime returns the processor time of the process and its threads.
-func (s *Stat) CPUTime() time.Duration { return time.Duration(s.User+s.System) * Tick }
+func (s *Stat) CPUTime() time.Duration { return time.Duration(s.UserTicks+s.SystemTicks) * Tick }
 
-// ParseStat reads a stat line. The name in it may hold anything, parentheses too, so that its end is
-// the last one. It allocates nothing. The line may be cut off: its process ends while it is read.
+// ParseStat parses a stat line. The name may contain anything, also parentheses, so the last one ends it. It allocates
+// nothing. The line may be cut off if its process exits during the read.
 func ParseStat(b []byte) (s Stat, err error) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open || end+2 >= len(b) {
@@ -49,7 +49,7 @@ func ParseStat(b []byte) (s Stat, err error) {
 			s.State = f[0]
 			continue
 		}
-		if err := s.set(field, f); err != nil {
+		if err := s.setField(field, f); err != nil {
 			return Stat{}, err
 		}
 		if field == 22 {
@@ -59,17 +59,17 @@ func ParseStat(b []byte) (s Stat, err error) {
 	return Stat{}, ErrMalformed
 }
 
-// set takes a field. Counters of no interest here may be greater than any integer of ours.
-func (s *Stat) set(field int, f []byte) error {
+// setField parses a field. Unused counters may exceed our integers.
+func (s *Stat) setField(field int, f []byte) error {
 	var n int64
 	var err error
 	switch field {
 	case 4, 5, 6, 7, 8, 20:
 		n, err = strconv.ParseInt(string(f), 10, 64)
 	case 14:
-		s.User, _ = strconv.ParseUint(string(f), 10, 64)
+		s.UserTicks, _ = strconv.ParseUint(string(f), 10, 64)
 	case 15:
-		s.System, _ = strconv.ParseUint(string(f), 10, 64)
+		s.SystemTicks, _ = strconv.ParseUint(string(f), 10, 64)
 	case 22:
 		s.Start, err = strconv.ParseUint(string(bytes.TrimSpace(f)), 10, 64)
 	}
@@ -86,14 +86,14 @@ func (s *Stat) set(field int, f []byte) error {
 	case 7:
 		s.TTY = uint64(uint32(n))
 	case 8:
-		s.Front = int(n)
+		s.Foreground = int(n)
 	case 20:
 		s.Threads = int(n)
 	}
 	return nil
 }
 
-// Device turns the kernel's encoding of a controlling terminal into major and minor.
-func Device(tty uint64) (major, minor uint32) {
+// SplitDevice returns major and minor of the kernel's encoding of a controlling terminal.
+func SplitDevice(tty uint64) (major, minor uint32) {
 	return uint32(tty>>8) & 0xfff, uint32(tty)&0xff | uint32(tty>>12)&0xfff00
 }

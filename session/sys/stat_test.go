@@ -14,11 +14,11 @@ func TestParseStat(t *testing.T) {
 		"cut": "99 (cut)" + tail[:len(tail)-len(" 2990080 411 18446744073709551615")] + "\n",
 	} {
 		s, err := ParseStat([]byte(in))
-		if err != nil || string(s.Name) != name || s.State != 'S' || s.Parent != 10 || s.Group != 20 || s.Session != 30 || s.Front != 20 ||
+		if err != nil || string(s.Name) != name || s.State != 'S' || s.Parent != 10 || s.Group != 20 || s.Session != 30 || s.Foreground != 20 ||
 			s.Threads != 3 || s.Start != 46602 || s.CPUTime() != 12*Tick || s.IsDead() {
 			t.Errorf("%q: %+v, %v", in, s, err)
 		}
-		if major, minor := Device(s.TTY); major != 136 || minor != 0 {
+		if major, minor := SplitDevice(s.TTY); major != 136 || minor != 0 {
 			t.Errorf("terminal %d:%d", major, minor)
 		}
 	}
@@ -30,7 +30,7 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("%q: %+v, %v", in, s, err)
 		}
 	}
-	if major, minor := Device(0x123_088_45); major != 0x88 || minor != 0x12345 {
+	if major, minor := SplitDevice(0x123_088_45); major != 0x88 || minor != 0x12345 {
 		t.Errorf("%x:%x", major, minor)
 	}
 	for state, ended := range map[byte]bool{'R': false, 'S': false, 'D': false, 'T': false, 't': false, 'Z': true, 'X': true, 'x': true} {
@@ -40,14 +40,14 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func TestParseStatAllocatesNothing(t *testing.T) {
+func TestParseStat_AllocatesNothing(t *testing.T) {
 	in := []byte("99 (sleep) S 10 20 30 34816 20 4194304 116 0 1 0 5 7 0 0 20 0 3 0 46602 2990080 411 18446744073709551615")
 	if n := testing.AllocsPerRun(100, func() { _, _ = ParseStat(in) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
-// Whatever a process writes into its name, the fields behind it are the kernel's.
+// Any name that a process sets leaves the following fields intact.
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte("99 (a) S 1 (b) S 10 20 30 34816 20 4194304 116 0 1 0 5 7 0 0 20 0 3 0 46602"))
 	f.Add([]byte("1 () Z -1 -1 -1 0 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0"))
@@ -58,7 +58,7 @@ func FuzzParseStat(f *testing.F) {
 			t.Errorf("%+v, %v", s, err)
 		}
 		if err != nil && (s.State != 0 || s.Parent != 0 || s.Name != nil) {
-			t.Errorf("half a line is no answer: %+v", s)
+			t.Errorf("got %+v of half a line", s)
 		}
 		named := append(append([]byte("7 ("), b...), ") S 10 20 30 0 -1 0 0 0 0 0 1 2 0 0 20 0 3 0 46602 0\n"...)
 		if s, err := ParseStat(named); err != nil || string(s.Name) != string(b) || s.Parent != 10 || s.Start != 46602 || s.CPUTime() != 30*time.Millisecond {

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Table is a look at all of the system's processes but ourselves and the kernel's own.
+// Table is a snapshot of all processes except this one and kernel threads.
 type Table struct {
-	stats    map[int]Stat // without their names
-	children map[int][]int
-	sessions map[int][]int // of terminals, by their leaders
-	marked   map[string][]int
+	stats     map[int]Stat // without their names
+	children  map[int][]int
+	bySession map[int][]int // members of terminal sessions, by leader
+	byMark    map[string][]int
 }
 
-// kthreadd is the parent of the kernel's own.
+// kthreadd is the pid of the parent of kernel threads.
 const kthreadd = 2
 
-// Look reads the table. variable is the environment variable that marks processes; empty: environments are not read. On
-// systems without process data the table is empty.
-func Look(variable string) *Table {
+// ReadTable reads the table. variable is the environment variable that marks processes; empty: environments are not read.
+// On systems without process data the table is empty.
+func ReadTable(variable string) *Table {
 	pids, _ := PIDs()
-	t := &Table{stats: make(map[int]Stat, len(pids)), children: map[int][]int{}, marked: map[string][]int{}}
-	self := os.Getpid() // a system call each time
+	t := &Table{stats: make(map[int]Stat, len(pids)), children: map[int][]int{}, byMark: map[string][]int{}}
+	self := os.Getpid() // one system call for all
 	for _, pid := range pids {
 		if pid == self || pid == kthreadd {
 			continue
@@ -47,20 +47,20 @@ func (t *Table) add(pid int, st Stat, mark string) {
 	st.Name = nil
 	t.stats[pid] = st
 	t.children[st.Parent] = append(t.children[st.Parent], pid)
-	if t.sessions == nil {
-		t.sessions = map[int][]int{}
+	if t.bySession == nil {
+		t.bySession = map[int][]int{}
 	}
-	t.sessions[st.Session] = append(t.sessions[st.Session], pid)
+	t.bySession[st.Session] = append(t.bySession[st.Session], pid)
 	if mark != "" {
-		t.marked[mark] = append(t.marked[mark], pid)
+		t.byMark[mark] = append(t.byMark[mark], pid)
 	}
 }
 
 // MarkOf returns the value of a variable in a process's initial environment, or "" if unset or unreadable. During
 // execve a process has no environment: MarkOf then retries.
 func MarkOf(pid int, variable string) string {
-	const looks, pause = 100, time.Millisecond // it may wait long for its turn on a busy machine
-	for range looks {
+	const maxAttempts, pause = 100, time.Millisecond // the process may wait long for a processor
+	for range maxAttempts {
 		env, err := ReadEnviron(pid)
 		if err != nil {
 			return ""
@@ -69,7 +69,7 @@ func MarkOf(pid int, variable string) string {
 			value, _ := env.Lookup(variable)
 			return value
 		}
-		if there, settled := environment(pid); settled && !there {
+		if exists, isSettled := hasEnvironment(pid); isSettled && !exists {
 			return ""
 		}
 		time.Sleep(pause)
@@ -77,10 +77,10 @@ func MarkOf(pid int, variable string) string {
 	return ""
 }
 
-// environment reports whether a process has an environment, by its memory addresses (env_start and env_end of
-// proc_pid_stat(5)). During execve the answer is unsettled: both are 0, then equal. A dead process has none.
-func environment(pid int) (there, settled bool) {
-	b, err := read(pid, "stat")
+// hasEnvironment reports whether a process has an environment, by its memory addresses (env_start and env_end of
+// proc_pid_stat(5)). isSettled is false during execve: both are 0, then equal. A dead process has none.
+func hasEnvironment(pid int) (exists, isSettled bool) {
+	b, err := readProcFile(pid, "stat")
 	if err != nil {
 		return false, true
 	}
@@ -88,7 +88,7 @@ func environment(pid int) (there, settled bool) {
 	if err != nil || st.IsDead() {
 		return false, true
 	}
-	const from, first = 3, 50 // the number of the field behind the name, and of the first that is wanted
+	const from, first = 3, 50 // number of the first field after the name, and of the first one used
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(fields) <= first+1-from {
 		return false, true
@@ -97,34 +97,33 @@ func environment(pid int) (there, settled bool) {
 	return begin != end, begin != end || end != "0" && st.State == 'S'
 }
 
-// Of finds the processes of leader (0: none) and of a mark: the descendants of the leader and of
-// those of its terminal session, and every process that carries the mark, wherever it moved. They
-// come sorted by pid; zombies are among them.
-func (t *Table) Of(leader int, mark string) []Process {
+// SessionProcesses returns the processes of a leader (0: none) and of a mark, sorted by pid and with zombies: the
+// descendants of the leader and of those of its terminal session, and every process with the mark, wherever it moved.
+func (t *Table) SessionProcesses(leader int, mark string) []Process {
 	var roots []int
 	if mark != "" {
-		roots = t.marked[mark]
+		roots = t.byMark[mark]
 	}
 	if leader > 0 {
-		roots = append(append(slices.Clip(roots), leader), t.sessions[leader]...)
+		roots = append(append(slices.Clip(roots), leader), t.bySession[leader]...)
 	}
-	return t.below(roots)
+	return t.withDescendants(roots)
 }
 
-// Process returns a process of that moment; ok is false if the pid was unused.
+// Process returns a process of the snapshot; ok is false if the pid was unused.
 func (t *Table) Process(pid int) (p Process, ok bool) {
 	st, ok := t.stats[pid]
 	return Process{pid, st.Start}, ok
 }
 
-// below returns the existing roots and their descendants.
-func (t *Table) below(roots []int) []Process {
+// withDescendants returns the existing roots and their descendants.
+func (t *Table) withDescendants(roots []int) []Process {
 	found := map[int]bool{}
 	var list []Process
 	for next := slices.Clone(roots); len(next) > 0; next = next[1:] {
 		pid := next[0]
-		st, there := t.stats[pid]
-		if !there || found[pid] || pid <= 1 {
+		st, exists := t.stats[pid]
+		if !exists || found[pid] || pid <= 1 {
 			continue
 		}
 		found[pid] = true

@@ -6,5 +6,5 @@ import "golang.org/x/sys/unix"
 
 const getTermios = unix.TIOCGETA
 
-// settings returns a terminal's settings.
-func settings(fd int) (*unix.Termios, error) { return unix.IoctlGetTermios(fd, getTermios) }
+// readTermios returns a terminal's settings.
+func readTermios(fd int) (*unix.Termios, error) { return unix.IoctlGetTermios(fd, getTermios) }

@@ -11,8 +11,8 @@ import (
 
 const getTermios = unix.TCGETS
 
-// settings returns a terminal's settings. It runs for each key, so it bypasses the scheduler (see package rawio).
-func settings(fd int) (*unix.Termios, error) {
+// readTermios returns a terminal's settings. It runs for each key, so it bypasses the scheduler (see package rawio).
+func readTermios(fd int) (*unix.Termios, error) {
 	t := &unix.Termios{}
 	if _, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), getTermios, uintptr(unsafe.Pointer(t))); errno != 0 {
 		return nil, errno
@@ -20,9 +20,9 @@ func settings(fd int) (*unix.Termios, error) {
 	return t, nil
 }
 
-// OutputPending reports if something that was printed has not been read from a PTY's master yet.
-func OutputPending(master int) bool {
-	handOn(master)
+// HasPendingOutput reports whether printed output has not been read from a PTY's master yet.
+func HasPendingOutput(master int) bool {
+	awaitDelivery(master)
 	n, err := unix.IoctlGetInt(master, unix.TIOCINQ)
 	return err == nil && n > 0
 }
@@ -58,15 +58,15 @@ func ModesOf(n int) (Modes, error) {
 	return ReadModes(fd)
 }
 
-// SessionLeader leads the terminal session whose terminal it is; it may be gone.
+// SessionLeader returns the leader of the terminal session of a terminal; it may have exited.
 func SessionLeader(fd int) (int, error) {
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGSID)
 	return n, os.NewSyscallError("TIOCGSID", err)
 }
 
-// peer calls f with the other end of the PTY whose master is fd, wherever it is mounted (tty_ioctl(4)). That end never
-// becomes a controlling terminal.
-func peer(fd int, f func(tty int) error) error {
+// withPeer calls f with the other end of the PTY whose master is fd, wherever it is mounted (tty_ioctl(4)). That end does
+// not become a controlling terminal.
+func withPeer(fd int, f func(tty int) error) error {
 	tty, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCGPTPEER,
 		unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC)
 	if errno != 0 {
@@ -76,34 +76,33 @@ func peer(fd int, f func(tty int) error) error {
 	return f(int(tty))
 }
 
-// UnreadInput returns how many bytes of input a reader of the terminal could read; in line mode only whole lines count.
-// Bytes written to the master have reached the terminal by then, and signal keys have sent their signals: on a busy
+// UnreadInput returns the number of input bytes that a reader of the terminal could read; in line mode only complete lines
+// count. Bytes written to the master have reached the terminal by then, and signal keys have sent their signals: on a busy
 // machine the kernel forwards input milliseconds late.
 func UnreadInput(fd int) (n int, err error) {
-	err = peer(fd, func(tty int) (err error) {
-		handOn(tty)
+	err = withPeer(fd, func(tty int) (err error) {
+		awaitDelivery(tty)
 		n, err = unix.IoctlGetInt(tty, unix.TIOCINQ)
 		return os.NewSyscallError("TIOCINQ", err)
 	})
 	return n, err
 }
 
-// handOn waits until an end of a PTY has what was written to the other one: a poll that finds nothing to be read has the kernel
-// finish that first (n_tty_poll).
-func handOn(end int) {
-	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(end), Events: unix.POLLIN}}, 0) // interrupted it has done so, too
+// awaitDelivery waits until an end of a PTY has the bytes written to the other end: before a poll reports nothing to read, the
+// kernel delivers them (n_tty_poll).
+func awaitDelivery(end int) {
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(end), Events: unix.POLLIN}}, 0) // delivered also if interrupted
 }
 
-// FlushUnread throws away the input that no program has read yet, unfinished lines too, of the
-// terminal whose master is fd.
+// FlushUnread discards the input that no program has read yet, unfinished lines too, of the terminal whose master is fd.
 func FlushUnread(fd int) error {
-	return peer(fd, func(tty int) error {
+	return withPeer(fd, func(tty int) error {
 		return os.NewSyscallError("TCFLSH", unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCIFLUSH))
 	})
 }
 
-// Sane resets a terminal to line mode, like "stty sane", and reports whether it was in another mode.
-func Sane(fd int) (was bool, err error) {
+// ResetModes resets a terminal to line mode, like "stty sane", and reports whether it was in another mode.
+func ResetModes(fd int) (wasRaw bool, err error) {
 	t, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil || t.Lflag&unix.ICANON != 0 && t.Iflag&unix.ICRNL != 0 {
 		return false, err
@@ -111,12 +110,12 @@ func Sane(fd int) (was bool, err error) {
 	t.Iflag = t.Iflag&^(unix.IGNCR|unix.INLCR) | unix.ICRNL | unix.IXON | unix.BRKINT
 	t.Oflag |= unix.OPOST | unix.ONLCR
 	t.Lflag |= unix.ICANON | unix.ISIG | unix.IEXTEN | unix.ECHO | unix.ECHOE | unix.ECHOK | unix.ECHOCTL | unix.ECHOKE
-	t.Cc[unix.VEOF], t.Cc[unix.VEOL] = 'D'-'@', 0 // VMIN and VTIME in the other mode, on some systems
+	t.Cc[unix.VEOF], t.Cc[unix.VEOL] = 'D'-'@', 0 // VMIN and VTIME on some systems, in raw mode
 	return true, os.NewSyscallError("TCSETS", unix.IoctlSetTermios(fd, unix.TCSETS, t))
 }
 
-// RawOutput reports if a terminal prints ends of lines as they are: no line editor leaves it so.
-func RawOutput(fd int) bool {
+// IsRawOutput reports whether a terminal prints line ends unchanged: no line editor leaves it so.
+func IsRawOutput(fd int) bool {
 	t, err := unix.IoctlGetTermios(fd, getTermios)
 	return err == nil && t.Oflag&unix.OPOST == 0
 }

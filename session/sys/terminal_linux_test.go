@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPTY is a terminal's two ends.
+// openPTY returns a terminal's two ends.
 func openPTY(t *testing.T) (master, slave int) {
 	t.Helper()
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -63,15 +63,15 @@ func TestTerminal(t *testing.T) {
 	if _, err := unix.Write(master, []byte("whole\nhalf")); err != nil {
 		t.Fatal(err)
 	}
-	echoed := []unix.PollFd{{Fd: int32(master), Events: unix.POLLIN}} // the kernel takes it in on its own time
+	echoed := []unix.PollFd{{Fd: int32(master), Events: unix.POLLIN}} // the kernel processes input asynchronously
 	if n, err := unix.Poll(echoed, 10_000); err != nil || n != 1 {
 		t.Fatal("no echo: ", err)
 	}
 	if n, err := UnreadInput(master); err != nil || n != len("whole\n") {
 		t.Errorf("%d bytes unread, %v", n, err)
 	}
-	if !OutputPending(master) {
-		t.Error("the echo has not been read")
+	if !HasPendingOutput(master) {
+		t.Error("got no pending output")
 	}
 	if err := FlushUnread(master); err != nil {
 		t.Error(err)
@@ -79,8 +79,8 @@ func TestTerminal(t *testing.T) {
 	if n, err := UnreadInput(master); err != nil || n != 0 {
 		t.Errorf("%d bytes unread after it, %v", n, err)
 	}
-	if was, err := Sane(master); was || err != nil {
-		t.Errorf("it was: %v, %v", was, err)
+	if was, err := ResetModes(master); was || err != nil {
+		t.Errorf("got raw %v, %v, want line mode", was, err)
 	}
 	tio, err := unix.IoctlGetTermios(slave, unix.TCGETS)
 	if err != nil {
@@ -92,22 +92,21 @@ func TestTerminal(t *testing.T) {
 	if err := unix.IoctlSetTermios(slave, unix.TCSETS, tio); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := ReadModes(master); err != nil || m.Echo || m.Canonical || m.Limit != 3e8 || !RawOutput(master) {
+	if m, err := ReadModes(master); err != nil || m.Echo || m.Canonical || m.ReadTimeout != 3e8 || !IsRawOutput(master) {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if was, err := Sane(master); !was || err != nil || RawOutput(master) {
-		t.Errorf("it was not, or is raw still: %v, %v", was, err)
+	if was, err := ResetModes(master); !was || err != nil || IsRawOutput(master) {
+		t.Errorf("got raw %v, %v, want a reset", was, err)
 	}
 	if m, _ := ReadModes(master); !m.Echo || !m.Canonical {
 		t.Errorf("%+v", m)
 	}
 }
 
-// What was written to one end of a PTY has reached the other when it is asked what was not read there, however late the kernel
-// would hand it on.
+// Bytes written to one end of a PTY count at the other end at once, however late the kernel delivers them.
 //
 // FAULT: A10
-func TestNothingUnreadIsMissed(t *testing.T) {
+func TestUnread_SeesUndelivered(t *testing.T) {
 	master, slave := openPTY(t)
 	tio, err := unix.IoctlGetTermios(slave, unix.TCGETS)
 	if err != nil {
@@ -132,7 +131,7 @@ func TestNothingUnreadIsMissed(t *testing.T) {
 		if _, err := unix.Write(slave, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		if !OutputPending(master) {
+		if !HasPendingOutput(master) {
 			printed++
 		}
 		if _, err := unix.Read(master, buf); err != nil {
@@ -140,11 +139,11 @@ func TestNothingUnreadIsMissed(t *testing.T) {
 		}
 	}
 	if typed > 0 || printed > 0 {
-		t.Errorf("of 2000 keys %d were not seen, of 2000 characters that were printed %d", typed, printed)
+		t.Errorf("missed %d of 2000 keys and %d of 2000 printed characters", typed, printed)
 	}
 }
 
-func TestNoTerminal(t *testing.T) {
+func TestTerminalCalls_FailWithoutTerminal(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -161,11 +160,11 @@ func TestNoTerminal(t *testing.T) {
 		"leader":     func() error { _, err := SessionLeader(fd); return err },
 	} {
 		if err := f(); err == nil {
-			t.Errorf("%s of no terminal", name)
+			t.Errorf("%s: got no error without a terminal", name)
 		}
 	}
-	if OutputPending(fd) || RawOutput(fd) {
-		t.Error("no terminal has no state")
+	if HasPendingOutput(fd) || IsRawOutput(fd) {
+		t.Error("got output state without a terminal")
 	}
 }
 
@@ -198,7 +197,7 @@ func TestDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if left, err := DescriptorsLeft(f); err != nil || left <= 0 || uint64(left) > now {
+	if left, err := FreeDescriptors(f); err != nil || left <= 0 || uint64(left) > now {
 		t.Errorf("%d of %d left, %v", left, now, err)
 	}
 	if err := RaiseLimit(unix.RLIMIT_NOFILE); err != nil {
@@ -207,11 +206,11 @@ func TestDescriptors(t *testing.T) {
 	if now, _, _ := DescriptorLimit(); now != most {
 		t.Errorf("raised to %d, not %d", now, most)
 	}
-	name, ok := OwnFile(f.Fd())
+	name, ok := OwnFilePath(f.Fd())
 	if to, err := os.Readlink(name); !ok || err != nil || to != os.DevNull {
 		t.Errorf("%q leads to %q, %v", name, to, err)
 	}
-	shared, ok := SharedFile(f.Fd())
+	shared, ok := SharedFilePath(f.Fd())
 	if to, err := os.Readlink(shared); !ok || err != nil || to != os.DevNull {
 		t.Errorf("%q leads to %q, %v", shared, to, err)
 	}

@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadModes reads a terminal's settings. Of a PTY, the master's descriptor will do: both
-// ends share them.
+// ReadModes reads a terminal's settings, by either end of a PTY: both share them.
 func ReadModes(fd int) (Modes, error) {
-	t, err := settings(fd)
+	t, err := readTermios(fd)
 	if err != nil {
 		return Modes{}, fmt.Errorf("read the terminal's settings: %w", err)
 	}
@@ -22,14 +21,14 @@ func ReadModes(fd int) (Modes, error) {
 		Signals:   t.Lflag&unix.ISIG != 0,
 	}
 	if !m.Canonical && t.Cc[unix.VMIN] == 0 {
-		m.Limit = time.Duration(t.Cc[unix.VTIME]) * 100 * time.Millisecond
+		m.ReadTimeout = time.Duration(t.Cc[unix.VTIME]) * 100 * time.Millisecond
 	}
 	return m, nil
 }
 
-// DropsLine reports whether the terminal treats a character as Ctrl-C or Ctrl-\, which sends a signal and discards
-// unread input.
-func DropsLine(fd int, c byte) (bool, error) {
+// DiscardsInput reports whether the terminal treats a character as Ctrl-C or Ctrl-\, which sends a signal and discards unread
+// input.
+func DiscardsInput(fd int, c byte) (bool, error) {
 	t, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return false, fmt.Errorf("read the terminal's settings: %w", err)

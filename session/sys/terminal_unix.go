@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ForegroundGroup returns the foreground process group of a terminal, read at either end. Without one it is 0, or not a
-// process's number.
+// ForegroundGroup returns the foreground process group of a terminal, read at either end. Without one it returns 0, or a number
+// that is no process's.
 func ForegroundGroup(fd int) (int, error) {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	if err != nil {
@@ -39,7 +39,7 @@ func SetCellSize(fd int, cell Cell) error {
 
 // CellSize returns the pixels of a terminal's cells, DefaultCell if it knows none.
 func CellSize(fd int) (Cell, error) {
-	width, height, cols, rows, err := Window(fd)
+	width, height, cols, rows, err := WindowSize(fd)
 	if err != nil {
 		return Cell{}, err
 	}
@@ -49,8 +49,8 @@ func CellSize(fd int) (Cell, error) {
 	return Cell{width / cols, height / rows}, nil
 }
 
-// Window returns a terminal's size in pixels, zeros if it knows none, and in cells.
-func Window(fd int) (width, height, cols, rows int, err error) {
+// WindowSize returns a terminal's size in pixels, zeros if it knows none, and in cells.
+func WindowSize(fd int) (width, height, cols, rows int, err error) {
 	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, 0, 0, 0, fmt.Errorf("read the size of the terminal: %w", err)

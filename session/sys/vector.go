@@ -6,41 +6,41 @@ import (
 	"errors"
 )
 
-// Reader reads another process's memory at an address, and less than requested at its end.
+// Reader reads another process's memory at an address, and fewer bytes than requested at its end.
 type Reader func(at uint64, into []byte) (int, error)
 
 var errNoMemory = errors.New("the address is not in the process's memory")
 
-const page = 4096
+const pageSize = 4096
 
-// texts reads strings of another process's memory. Words of a command are mostly adjacent, and system calls cost the
-// waiting process more than bytes.
-type texts struct {
-	read  Reader
-	at    uint64 // of the last read
-	last  []byte
-	chunk [page]byte
+// stringReader reads strings of another process's memory. Words of a command are mostly adjacent, and system calls cost the
+// waiting process more time than bytes.
+type stringReader struct {
+	read        Reader
+	lastAddress uint64 // address of lastBytes
+	lastBytes   []byte
+	chunk       [pageSize]byte
 }
 
-// some returns the bytes at an address, up to the end of the page: the next page may not exist.
-func (t *texts) some(at uint64) ([]byte, error) {
-	if at >= t.at && at-t.at < uint64(len(t.last)) {
-		return t.last[at-t.at:], nil
+// bytesAt returns the bytes at an address, up to the end of the page: the next page may not exist.
+func (t *stringReader) bytesAt(at uint64) ([]byte, error) {
+	if at >= t.lastAddress && at-t.lastAddress < uint64(len(t.lastBytes)) {
+		return t.lastBytes[at-t.lastAddress:], nil
 	}
-	n, err := t.read(at, t.chunk[:page-int(at%page)])
+	n, err := t.read(at, t.chunk[:pageSize-int(at%pageSize)])
 	if n <= 0 {
-		t.last = nil
+		t.lastBytes = nil
 		return nil, errors.Join(errNoMemory, err)
 	}
-	t.at, t.last = at, t.chunk[:n]
-	return t.last, nil
+	t.lastAddress, t.lastBytes = at, t.chunk[:n]
+	return t.lastBytes, nil
 }
 
-// text reads a zero-terminated string of at most most bytes; whole is false for a longer one.
-func (t *texts) text(at uint64, most int) (text string, whole bool, err error) {
+// readString reads a zero-terminated string of at most most bytes; whole is false for a longer one.
+func (t *stringReader) readString(at uint64, most int) (text string, whole bool, err error) {
 	var b []byte
 	for len(b) < most {
-		some, err := t.some(at)
+		some, err := t.bytesAt(at)
 		if err != nil {
 			return string(b), false, err
 		}
@@ -56,17 +56,17 @@ func (t *texts) text(at uint64, most int) (text string, whole bool, err error) {
 	return string(b), false, nil
 }
 
-// vector reads an execve vector (addresses up to a zero one) of at most most bytes in total. Each string counts some
-// extra bytes, so that empty ones are bounded too. whole is false if more exist.
-func (t *texts) vector(at uint64, most int) (all []string, whole bool, err error) {
+// readVector reads an execve vector (addresses up to a zero one) of at most most bytes in total. Each string counts some
+// extra bytes, so that the number of empty ones is bounded too. whole is false if more exist.
+func (t *stringReader) readVector(at uint64, most int) (all []string, whole bool, err error) {
 	const pointer = 8
-	if at == 0 { // Linux takes that for an empty one
+	if at == 0 { // Linux treats it as an empty vector
 		return nil, true, nil
 	}
 	var chunk [64 * pointer]byte
 	for {
-		into := chunk[:min(len(chunk), page-int(at%page))]
-		if len(into) < pointer { // it is not aligned, and lies across
+		into := chunk[:min(len(chunk), pageSize-int(at%pageSize))]
+		if len(into) < pointer { // unaligned, across a page boundary
 			into = chunk[:pointer]
 		}
 		n, err := t.read(at, into)
@@ -81,7 +81,7 @@ func (t *texts) vector(at uint64, most int) (all []string, whole bool, err error
 			if most -= pointer; most <= 0 {
 				return all, false, nil
 			}
-			text, whole, err := t.text(address, most)
+			text, whole, err := t.readString(address, most)
 			if err != nil {
 				return all, false, err
 			}

@@ -12,16 +12,16 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Characters that must join are drawn in the page as in pictures, at any size of cells.
+// The page draws joining characters like images do, at any cell size.
 //
 // FEATURES: R36, R112
-func TestPageDrawsBoxesAsPictures(t *testing.T) {
+func TestPage_DrawsBoxesLikeImages(t *testing.T) {
 	const script = `import { drawn, shape } from './box.js';
 const out = [];
 for (const [w, h, t] of [[8, 16, 1], [9, 18, 1], [17, 35, 2]])
   for (let cp = 0x2000; cp < 0x20000; cp++) if (drawn(cp)) out.push({ cp, w, h, t, ...shape(cp, w, h, t) });
 console.log(JSON.stringify(out));`
-	b := module(t, script, "box.js", "tables_gen.js")
+	b := runModule(t, script, "box.js", "tables_gen.js")
 	var got []struct {
 		CP      rune
 		W, H, T float32
@@ -42,18 +42,18 @@ console.log(JSON.stringify(out));`
 		}
 	}
 	if differ > 0 {
-		t.Errorf("%d of %d differ", differ, len(got))
+		t.Errorf("got %d different shapes of %d", differ, len(got))
 	}
 }
 
-// module is what a script prints that takes files of the page for modules.
-func module(t *testing.T, script string, files ...string) []byte {
+// runModule returns the output of a script that imports files of the page as modules.
+func runModule(t *testing.T, script string, files ...string) []byte {
 	t.Helper()
 	node := tier.Path(t, "node")
-	dir := t.TempDir() // where every version of node takes .js for modules
+	dir := t.TempDir() // without a package.json that makes .js something else than modules
 	texts := map[string]string{"package.json": `{"type":"module"}`}
 	for _, name := range files {
-		texts[name] = read(t, name)
+		texts[name] = readPage(t, name)
 	}
 	for name, text := range texts {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -73,8 +73,8 @@ func module(t *testing.T, script string, files ...string) []byte {
 	return b
 }
 
-// read is a file of the page as it is written.
-func read(t *testing.T, name string) string {
+// readPage returns the source of a file of the page.
+func readPage(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile("page/" + name)
 	if err != nil {

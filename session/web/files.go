@@ -16,30 +16,30 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// embedded holds the page's files, which gen.go makes from the sources in the directory page.
+// embedded has the page's files, which gen.go makes from the sources in the directory page.
 //
 //go:embed packed
 var embedded embed.FS
 
-// placeholder stands for the directory of the other files in files at the top.
+// placeholder is replaced by the directory of the other files in topFiles.
 const placeholder = "{{assets}}"
 
-// tops are files served at the top with the placeholder replaced: their path matters, or their name is fixed.
-var tops = []string{"index.html", "sw.js", "manifest.webmanifest"}
+// topFiles are served at the top with the placeholder replaced: their path matters, or their name is fixed.
+var topFiles = []string{"index.html", "sw.js", "manifest.webmanifest"}
 
-// Files are the page's files. They are public and contain only the program.
+// Files are the page's files. They are public and contain no data.
 type Files struct {
-	hash string // of all files
-	all  map[string]*asset
+	hash   string // of all files
+	byName map[string]*asset
 }
 
-// asset is a file as it is sent.
+// asset is a file in the forms in which it is served.
 type asset struct {
-	plain, packed []byte // packed: gzip, nil where that is not smaller
-	mime, etag    string
+	plain, gzipped []byte // gzipped is nil if it is not smaller
+	mime, etag     string
 }
 
-// Embedded are the files that this program was built with, read once.
+// Embedded returns the files of this program, read once.
 var Embedded = sync.OnceValue(func() *Files {
 	sub, err := fs.Sub(embedded, "packed")
 	if err != nil {
@@ -63,7 +63,7 @@ func newFiles(dir fs.FS) (*Files, error) {
 		b, err := fs.ReadFile(dir, file)
 		if err == nil && isPacked {
 			packed[name] = b
-			b, err = unpack(b)
+			b, err = gunzip(b)
 		}
 		content[name] = b
 		return err
@@ -81,23 +81,23 @@ func newFiles(dir fs.FS) (*Files, error) {
 		one := sha256.Sum256(content[name])
 		sum.Write(append([]byte(name+"\x00"), one[:]...))
 	}
-	f := &Files{hash: hex.EncodeToString(sum.Sum(nil)[:8]), all: map[string]*asset{}}
+	f := &Files{hash: hex.EncodeToString(sum.Sum(nil)[:8]), byName: map[string]*asset{}}
 	for name, b := range content {
-		if filled := bytes.ReplaceAll(b, []byte(placeholder), []byte("p/"+f.hash)); slices.Contains(tops, name) && !bytes.Equal(filled, b) {
+		if filled := bytes.ReplaceAll(b, []byte(placeholder), []byte("p/"+f.hash)); slices.Contains(topFiles, name) && !bytes.Equal(filled, b) {
 			b, packed[name] = filled, nil
 		}
-		f.all[name] = newAsset(name, b, packed[name])
+		f.byName[name] = newAsset(name, b, packed[name])
 	}
 	return f, nil
 }
 
-// isServed reports whether a file of the directory belongs to the page: notes and tests do not.
+// isServed reports whether a file of the directory belongs to the page; notes and tests do not.
 func isServed(name string) bool {
 	_, known := types[path.Ext(name)]
 	return known
 }
 
-// types are those of files that are served. The system's table is not asked: it differs from machine to machine.
+// types maps the suffixes of served files to MIME types. The system's table is not used: it differs between machines.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json", ".webmanifest": "application/manifest+json",
@@ -107,7 +107,8 @@ var types = map[string]string{
 // Hash identifies this version of the files.
 func (f *Files) Hash() string { return f.hash }
 
-func unpack(b []byte) ([]byte, error) {
+// gunzip decompresses b.
+func gunzip(b []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
@@ -115,42 +116,42 @@ func unpack(b []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// newAsset returns a file, compressed if it is not yet.
-func newAsset(name string, b, had []byte) *asset {
+// newAsset returns an asset, compressing it if gzipped is nil.
+func newAsset(name string, b, gzipped []byte) *asset {
 	sum := sha256.Sum256(b)
-	a := &asset{plain: b, packed: had, mime: types[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
-	if had != nil {
+	a := &asset{plain: b, gzipped: gzipped, mime: types[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
+	if gzipped != nil {
 		return a
 	}
 	var packed bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
 	_, _ = z.Write(b)                                          // to memory
 	_ = z.Close()
 	if packed.Len() < len(b) {
-		a.packed = packed.Bytes()
+		a.gzipped = packed.Bytes()
 	}
 	return a
 }
 
-// find returns the file of a path, without its first slash, and whether browsers may cache it forever. Paths are map
-// keys, so no path leads elsewhere.
-func (f *Files) find(p string) (a *asset, kept bool) {
+// find returns the file of a path, without its first slash, and whether browsers may cache it forever. Paths are map keys, so
+// no path leads elsewhere.
+func (f *Files) find(p string) (a *asset, isImmutable bool) {
 	if p == "" {
 		p = "index.html"
 	}
-	if slices.Contains(tops, p) {
-		return f.all[p], false
+	if slices.Contains(topFiles, p) {
+		return f.byName[p], false
 	}
 	name, ok := strings.CutPrefix(p, "p/"+f.hash+"/")
-	if !ok || slices.Contains(tops, name) {
+	if !ok || slices.Contains(topFiles, name) {
 		return nil, false
 	}
-	return f.all[name], true
+	return f.byName[name], true
 }
 
 // serve responds with the file of the path, and reports whether one exists.
 func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
-	a, kept := f.find(strings.TrimPrefix(r.URL.Path, "/"))
+	a, isImmutable := f.find(strings.TrimPrefix(r.URL.Path, "/"))
 	if a == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
@@ -159,7 +160,7 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 	h.Set("ETag", a.etag)
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "no-cache")
-	if kept {
+	if isImmutable {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	if slices.Contains(r.Header.Values("If-None-Match"), a.etag) {
@@ -167,9 +168,9 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	b := a.plain
-	if a.packed != nil && acceptsGzip(r) {
+	if a.gzipped != nil && acceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
-		b = a.packed
+		b = a.gzipped
 	}
 	if r.Method == http.MethodGet {
 		_, _ = w.Write(b)
@@ -177,8 +178,8 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// First returns the paths that a browser without a cache requests before it shows anything.
-func (f *Files) First() []string {
+// InitialPaths returns the paths that a browser without a cache requests before it shows anything.
+func (f *Files) InitialPaths() []string {
 	paths := []string{"", "manifest.webmanifest"}
 	for _, name := range []string{"style.css", "old.js", "app.js", "icon.svg"} {
 		paths = append(paths, "p/"+f.hash+"/"+name)
@@ -186,10 +187,10 @@ func (f *Files) First() []string {
 	return paths
 }
 
-// Public responds with a file of the page under its security headers, and reports whether one exists. It is for servers
+// ServePublic responds with a file of the page with its security headers, and reports whether one exists. It is for servers
 // without sessions.
-func Public(w http.ResponseWriter, r *http.Request) bool {
-	guard(w.Header())
+func ServePublic(w http.ResponseWriter, r *http.Request) bool {
+	setSecurityHeaders(w.Header())
 	return Embedded().serve(w, r)
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 )
 
-// The page's files: one that changes is asked for again, the others are kept; packed for who takes that, and no path
-// leads out of the directory.
+// A changing file is revalidated, the others are cached. Files are compressed for clients that accept it, and no path leads out
+// of the directory.
 //
 // FEATURES: R83
 func TestFiles(t *testing.T) {
@@ -63,13 +63,13 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// The files that are built in can be had.
+// The embedded files are served.
 func TestEmbedded(t *testing.T) {
 	w := httptest.NewRecorder()
 	if !Embedded().serve(w, httptest.NewRequest(http.MethodGet, "http://localhost/", nil)) || !strings.Contains(w.Body.String(), "<title>") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if strings.Contains(w.Body.String(), placeholder) {
-		t.Error("the place of the files is not filled in")
+		t.Error("got the placeholder in the page")
 	}
 }

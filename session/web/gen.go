@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
+// mark is the first line of generated files.
 const mark = "/* Made by gen.go from the tables of render; do not edit. */\n"
 
 func main() {
@@ -30,9 +31,9 @@ func main() {
 	packPage()
 }
 
-// packPage writes the files of the page as they are sent.
+// packPage writes the served files of the page.
 func packPage() {
-	files, err := pack.Page("page")
+	files, err := pack.BuildPage("page")
 	if err == nil {
 		err = os.RemoveAll("packed")
 	}
@@ -47,6 +48,7 @@ func packPage() {
 	}
 }
 
+// compress returns b in gzip form.
 func compress(b []byte) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -62,13 +64,14 @@ func compress(b []byte) []byte {
 	return out.Bytes()
 }
 
+// write writes a file or exits.
 func write(name string, b []byte) {
 	if err := os.WriteFile(name, b, 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// themes returns the colours as custom properties: by system preference, and by name for a chosen theme.
+// themes returns the colours as CSS custom properties: by system preference, and by name for a chosen theme.
 func themes() []byte {
 	var b bytes.Buffer
 	b.WriteString(mark)
@@ -154,8 +157,9 @@ func luminance(c uint32) float64 {
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
+// tables returns the palette and the arms of box-drawing characters as a module.
 func tables() []byte {
-	var arms string // of each character two digits, for up and right, and for down and left
+	var arms string // two digits per character: up and right, down and left
 	for i := range 128 {
 		n, _ := strconv.ParseUint(cmp.Or(boxdraw.Arms(rune(0x2500+i)), "0"), 4, 8) // digits below 4
 		arms += fmt.Sprintf("%02x", n)

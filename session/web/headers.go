@@ -2,16 +2,16 @@ package web
 
 import "net/http"
 
-// policy lets the page load its own files and talk to where it came from, and nothing else; nothing may show it
-// within itself. Scripts and styles are files: what output makes it into the document is text. Trusted Types have
-// the browser refuse text as HTML even where the page would make that mistake.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+// contentPolicy lets the page load its own files and connect to its own origin only, and forbids framing. Scripts and styles
+// are files, and output is inserted as text. Trusted Types make the browser reject text as HTML even if the page had that
+// bug.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types longterm"
 
-// guards are the headers of every answer of the door.
-var guards = [][2]string{
-	{"Content-Security-Policy", policy},
+// securityHeaders are the headers of every response.
+var securityHeaders = [][2]string{
+	{"Content-Security-Policy", contentPolicy},
 	{"Referrer-Policy", "no-referrer"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"X-Frame-Options", "DENY"}, // for browsers without frame-ancestors
@@ -21,8 +21,9 @@ var guards = [][2]string{
 		"microphone=(), payment=(), usb=(), clipboard-read=(self), clipboard-write=(self), fullscreen=(self)"},
 }
 
-func guard(h http.Header) {
-	for _, g := range guards {
+// setSecurityHeaders sets the security headers of a response.
+func setSecurityHeaders(h http.Header) {
+	for _, g := range securityHeaders {
 		h.Set(g[0], g[1])
 	}
 }

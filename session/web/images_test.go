@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// What the page wants of images and gave up before it was asked for is not asked for, until it is wanted again; the
-// last wanted is asked for first, each once.
+// The page does not request images that it dropped before their turn, until it needs them again. It requests the newest ones
+// first, each once.
 //
 // FEATURES: R112
-func TestPageAsksForImagesItKeeps(t *testing.T) {
+func TestPage_RequestsImages(t *testing.T) {
 	const script = `import { again, came, picture, show } from './images.js';
 const asked = [], link = { turn: {}, write: (m) => asked.push(m.k) }, want = (k) => picture(k, link);
 const first = want(0);
@@ -56,7 +56,7 @@ console.log(JSON.stringify({ before, all, more, early, later, lost: lost - all.l
 		Drawn     []bool
 		Style     string
 	}
-	if err := json.Unmarshal(module(t, script, "images.js"), &got); err != nil {
+	if err := json.Unmarshal(runModule(t, script, "images.js"), &got); err != nil {
 		t.Fatal(err)
 	}
 	const atOnce, most = 32, 1024
@@ -67,7 +67,7 @@ console.log(JSON.stringify({ before, all, more, early, later, lost: lost - all.l
 		return out
 	}
 	if want := append(run(0, atOnce, 1), run(2999, most, -1)...); got.Before != atOnce || !slices.Equal(got.All, want) {
-		t.Errorf("%d were asked for at once, and %d in all: %v", got.Before, len(got.All), got.All)
+		t.Errorf("got %d requests at once, and %d in all: %v", got.Before, len(got.All), got.All)
 	}
 	want := slices.Concat(run(5000, atOnce, 1), []int{0, 4000}, run(8999, most, -1))
 	if !slices.Equal(got.More, want) {
@@ -75,9 +75,9 @@ console.log(JSON.stringify({ before, all, more, early, later, lost: lost - all.l
 	}
 	one := map[string]any{"t": "img", "k": 1.0, "s": "one", "at": 5.0}
 	if got.Lost != 1 || len(got.Told) != 3 || !reflect.DeepEqual(got.Told[2], one) || !slices.Equal(got.Drawn, []bool{true, true, false, false}) || got.Style != `url("blob:` {
-		t.Errorf("of one that is not there at first: %+v", got)
+		t.Errorf("image that is missing at first: got %+v", got)
 	}
 	if far := (map[string]any{"t": "img", "k": "far", "s": "one"}); got.Early != 0 || len(got.Later) != 1 || !reflect.DeepEqual(got.Later[0], far) {
-		t.Errorf("of a row that came before the connection, and was shown after it: %d, %+v", got.Early, got.Later)
+		t.Errorf("row from before the connection: got %d requests, %+v", got.Early, got.Later)
 	}
 }

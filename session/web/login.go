@@ -20,14 +20,14 @@ import (
 // pages; they never add this header, whose key the page keeps in its own storage.
 const KeyHeader = "Longterm-Page"
 
-// keyOf returns the key of a login's secret. The secret cannot be derived from it.
+// keyOf returns the page's key for a login's secret. The secret cannot be derived from it.
 func keyOf(secret string) string {
 	sum := sha256.Sum256([]byte("longterm page\x00" + secret))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// me describes a login to the page.
-type me struct {
+// loginInfo describes a login to the page.
+type loginInfo struct {
 	Name    string    `json:"name"`
 	Key     string    `json:"key,omitempty"`
 	May     []string  `json:"may"`
@@ -37,17 +37,18 @@ type me struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-func describeGrant(g apitoken.Grant) me {
-	return me{Name: g.Name, May: g.Rights().Names(), Session: g.Session, Label: g.Label, Masked: g.Masked, Expires: g.Expires}
+// describeGrant returns the description of a grant.
+func describeGrant(g apitoken.Grant) loginInfo {
+	return loginInfo{Name: g.Name, May: g.Rights().Names(), Session: g.Session, Label: g.Label, Masked: g.Masked, Expires: g.Expires}
 }
 
-// Me answers with what a login is.
-func Me(w http.ResponseWriter, g apitoken.Grant) { answer(w, describeGrant(g)) }
+// WriteLoginInfo sends the description of a login.
+func WriteLoginInfo(w http.ResponseWriter, g apitoken.Grant) { writeJSON(w, describeGrant(g)) }
 
-// login sets a cookie for a code, which creates a login, or for a token.
-func (d *Server) login(w http.ResponseWriter, r *http.Request, v visitor) {
+// handleLogin sets a cookie for a code, which creates a login, or for a token.
+func (d *Server) handleLogin(w http.ResponseWriter, r *http.Request, v visitor) {
 	if r.Header.Get("Origin") == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
-		refuse(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a login comes from the page").WithHint("open the link that `longterm web` prints"))
+		writeError(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a login comes from the page").WithHint("open the link that `longterm web` prints"))
 		return
 	}
 	var in struct{ Code, Token string }
@@ -56,7 +57,7 @@ func (d *Server) login(w http.ResponseWriter, r *http.Request, v visitor) {
 		err = json.Unmarshal(b, &in)
 	}
 	if err != nil || (in.Code == "") == (in.Token == "") {
-		refuse(w, http.StatusUnprocessableEntity, api.Errorf(api.CodeInvalid, "a login has a code or a token").WithHint("open the link that `longterm web` prints"))
+		writeError(w, http.StatusUnprocessableEntity, api.Errorf(api.CodeInvalid, "a login has a code or a token").WithHint("open the link that `longterm web` prints"))
 		return
 	}
 	secret := in.Token
@@ -74,14 +75,14 @@ func (d *Server) login(w http.ResponseWriter, r *http.Request, v visitor) {
 	d.setCookie(w, v, cookieOf(v, g, secret), secret, g.Expires)
 	m := describeGrant(g)
 	m.Key = keyOf(secret)
-	answer(w, m)
+	writeJSON(w, m)
 }
 
-// redeem makes the login that a link's code is good for.
+// redeem creates the login of a link's code.
 func (d *Server) redeem(r *http.Request, code string) (secret string, err error) {
 	t, ok := d.links.take(code)
 	if !ok {
-		return "", api.Errorf(api.CodeUnauthorized, "the link is not known: it was used, or is older than %d minutes", LinkTime/time.Minute).
+		return "", api.Errorf(api.CodeUnauthorized, "the link is not known: it was used, or is older than %d minutes", LinkLifetime/time.Minute).
 			WithHint("create a new link with `longterm web`")
 	}
 	t.Name += "-" + strings.ToLower(rand.Text()[:6])
@@ -92,14 +93,14 @@ func (d *Server) redeem(r *http.Request, code string) (secret string, err error)
 	if err != nil {
 		return "", api.Errorf(api.CodeStorage, "%v", err)
 	}
-	if d.Made != nil {
-		d.Made(r, made, "logged in from "+hostOnly(r.RemoteAddr))
+	if d.OnLogin != nil {
+		d.OnLogin(r, made, "logged in from "+hostOnly(r.RemoteAddr))
 	}
 	return secret, nil
 }
 
-// loginFailed rejects a login that is not valid, at most so often for an address. A valid one is never limited: a local program shares
-// its address with the owner's browser.
+// loginFailed rejects an invalid login, and limits the rate of failures per address. Valid logins are never limited: a local
+// program shares its address with the owner's browser.
 func (d *Server) loginFailed(w http.ResponseWriter, v visitor, err error) {
 	status := http.StatusUnauthorized
 	var e *api.Error
@@ -107,20 +108,20 @@ func (d *Server) loginFailed(w http.ResponseWriter, v visitor, err error) {
 		status = e.GetStatus()
 	}
 	if status == http.StatusUnauthorized {
-		if wait := d.fails.wait(v.addr); wait > 0 {
-			tooMany(w, wait)
+		if wait := d.failures.wait(v.addr); wait > 0 {
+			writeTooManyLogins(w, wait)
 			return
 		}
-		d.fails.recordFailure(v.addr)
+		d.failures.recordFailure(v.addr)
 		if d.Log != nil {
 			d.Log.Warn("refused a login of the page", "from", v.addr, "err", err)
 		}
 	}
-	refuse(w, status, err)
+	writeError(w, status, err)
 }
 
-// cookieOf returns the cookie name of a login. A login for one session gets a separate cookie, so that following its
-// link leaves other tabs logged in.
+// cookieOf returns the cookie name of a login. A login for one session has a separate cookie, so that following its link
+// leaves other tabs logged in.
 func cookieOf(v visitor, g apitoken.Grant, secret string) string {
 	if g.Session == "" {
 		return v.cookie
@@ -142,6 +143,7 @@ func secretOf(r *http.Request, v visitor, key string) (secret string, had bool) 
 	return secret, had
 }
 
+// setCookie sets a login's cookie; an empty secret removes it.
 func (d *Server) setCookie(w http.ResponseWriter, v visitor, name, secret string, expires time.Time) {
 	c := &http.Cookie{Name: name, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.secure}
 	switch {
@@ -155,34 +157,34 @@ func (d *Server) setCookie(w http.ResponseWriter, v visitor, name, secret string
 	http.SetCookie(w, c)
 }
 
-// logout ends a login that a link created; it leaves explicit tokens alone.
-func (d *Server) logout(w http.ResponseWriter, r *http.Request, v visitor, g apitoken.Grant, secret string) {
+// handleLogout ends a login that a link created; it does not revoke explicit tokens.
+func (d *Server) handleLogout(w http.ResponseWriter, r *http.Request, v visitor, g apitoken.Grant, secret string) {
 	if strings.HasPrefix(g.Name, LoginPrefix) {
 		if _, err := d.Tokens.Revoke(g.Name); err != nil {
-			refuse(w, http.StatusInternalServerError, api.Errorf(api.CodeStorage, "%v", err))
+			writeError(w, http.StatusInternalServerError, api.Errorf(api.CodeStorage, "%v", err))
 			return
 		}
-		if d.Made != nil {
-			d.Made(r, apitoken.Token{Name: g.Name}, "logged out")
+		if d.OnLogin != nil {
+			d.OnLogin(r, apitoken.Token{Name: g.Name}, "logged out")
 		}
 	}
 	d.setCookie(w, v, cookieOf(v, g, secret), "", time.Time{})
-	answer(w, map[string]bool{"ok": true})
+	writeJSON(w, map[string]bool{"ok": true})
 }
 
 // LoginPrefix starts the names of tokens that links of `longterm web` create.
 const LoginPrefix = "web-"
 
-// as calls f with what the login of a request allows, or refuses the request.
-func (d *Server) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g apitoken.Grant, secret string)) {
+// withLogin calls f with the grant of a request's login, or rejects the request.
+func (d *Server) withLogin(w http.ResponseWriter, r *http.Request, v visitor, f func(g apitoken.Grant, secret string)) {
 	key := r.Header.Get(KeyHeader)
 	secret, had := secretOf(r, v, key)
 	if !had || key == "" {
-		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "not logged in").WithHint("open the link that `longterm web` prints"))
+		writeError(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "not logged in").WithHint("open the link that `longterm web` prints"))
 		return
 	}
 	if secret == "" {
-		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the page's key is not that of its login").WithHint("open the link that `longterm web` prints"))
+		writeError(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the page's key is not that of its login").WithHint("open the link that `longterm web` prints"))
 		return
 	}
 	if g, ok := d.verify(w, v, secret); ok {
@@ -190,7 +192,7 @@ func (d *Server) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g 
 	}
 }
 
-// verify returns what a secret allows, or refuses the request.
+// verify returns the grant of a secret, or rejects the request.
 func (d *Server) verify(w http.ResponseWriter, v visitor, secret string) (apitoken.Grant, bool) {
 	g, err := d.Tokens.Verify(secret)
 	if err != nil {
@@ -200,6 +202,7 @@ func (d *Server) verify(w http.ResponseWriter, v visitor, secret string) (apitok
 	return g, true
 }
 
+// unauthorizedError converts an error of token verification to an API error.
 func unauthorizedError(err error) error {
 	if !errors.Is(err, apitoken.ErrNotFound) && !errors.Is(err, apitoken.ErrExpired) {
 		return api.Errorf(api.CodeStorage, "%v", err)

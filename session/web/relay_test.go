@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What the page's reader of a sealed link makes of a host's messages: of those in order, of one that was changed, comes twice or is
-// of another key, and of a relay that says no.
+// The page's reader of sealed links accepts a host's messages in order, and rejects changed and repeated ones, ones with another
+// key, and errors of the relay.
 //
 // FEATURES: R111
 func TestPageReadsSealedLinks(t *testing.T) {
@@ -76,7 +76,7 @@ console.log('away', await said(tunnel().open()));`
 		"twice refused: The connection broke.", "changed " + changed, "other key " + changed,
 		"nobody refused: Nobody shares this now.", "full refused: too many", "away refused: The relay cannot be reached.", "",
 	}, "\n")
-	if got := string(module(t, script, "relay.js")); got != want {
+	if got := string(runModule(t, script, "relay.js")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

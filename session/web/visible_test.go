@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// What others chose is shown by the page as the command line shows it: nothing turns its direction, and nothing hides.
+// The page spells hidden characters and direction marks of untrusted text like the command line does.
 //
 // FEATURES: R112
 func TestPageSpellsHiddenCharacters(t *testing.T) {
@@ -20,7 +20,7 @@ console.log(JSON.stringify([differ(visible), differ(literal)]));`
 		C rune
 		S string
 	}
-	if err := json.Unmarshal(module(t, script, "ui.js"), &got); err != nil {
+	if err := json.Unmarshal(runModule(t, script, "ui.js"), &got); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []func(string) string{plaintext.Visible, plaintext.Literal} {
@@ -44,7 +44,7 @@ console.log(JSON.stringify([differ(visible), differ(literal)]));`
 	}
 }
 
-// An approval names what it asks for, and who asks, with every hidden character spelled out.
+// An approval shows the command and its caller with every hidden character spelled.
 //
 // FEATURES: R112
 func TestPageShowsApprovalsAsTheyAre(t *testing.T) {
@@ -58,10 +58,10 @@ const { store } = await import('./store.js');
 store.me = { may: ['approve'] };
 const x = 'git push \u202eevas tig # \u200b';
 approval({ id: 'A1', risk: 'high', line: x + '\u200d', name: x, cwd: x, session: 'S', asked: 0, actor: { agent: x }, judgement: { why: x }, session_prefixes: [x], always_rule: x });
-for (const tap of taps.slice(1, 3)) tap(); // what an answer for the session, and for always, would allow
+for (const tap of taps.slice(1, 3)) tap(); // the rules that an answer for the session, and for always, would add
 console.log(JSON.stringify(shown));`
 	var shown []string
-	if err := json.Unmarshal(module(t, script, "panels.js", "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"), &shown); err != nil {
+	if err := json.Unmarshal(runModule(t, script, "panels.js", "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"), &shown); err != nil {
 		t.Fatal(err)
 	}
 	lines := 0
@@ -74,11 +74,11 @@ console.log(JSON.stringify(shown));`
 		}
 	}
 	if !slices.Contains(shown, "git push <U+202E>evas tig # <U+200B><U+200D>") || lines < 3 {
-		t.Errorf("the line, and what would be allowed, are not in %q", shown)
+		t.Errorf("got neither the line nor the rule in %q", shown)
 	}
 }
 
-// A shell at its prompt is not shown as running, though what its last command printed is still read.
+// A shell at its prompt is not shown as running, and the output of its last command stays readable.
 //
 // FEATURES: R112
 func TestPageShowsPrompts(t *testing.T) {
@@ -88,12 +88,12 @@ const { elapsed, state } = await import('./store.js');
 const at = (phase, agent) => { const s = { state: 'running', heard: Date.now(), activity: { running: true, elapsed_ms: 9 }, ...(phase && { shell: { phase } }), ...(agent && { agent_state: { state: agent } }) }; return [state(s)[1], elapsed(s) > 0]; };
 console.log(JSON.stringify([at('prompt'), at('running'), at(), at('prompt', 'working')]));`
 	const want = `[["at its prompt",false],["running",true],["running",true],["running",false]]`
-	if got := module(t, script, "net.js", "images.js", "screen.js", "store.js", "tables_gen.js"); string(got) != want+"\n" {
+	if got := runModule(t, script, "net.js", "images.js", "screen.js", "store.js", "tables_gen.js"); string(got) != want+"\n" {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-// What a program asks is answered by Enter where it waits for a key, whatever words its question has.
+// A program that waits for a key is answered by Enter, whatever its question contains.
 //
 // FEATURES: R112
 func TestPageAnswersByKind(t *testing.T) {
@@ -108,7 +108,7 @@ store.me = { may: ['type'] };
 const answers = (reason) => { shown = []; question({ id: 'S' }, { kind: 'confirm', reason }); return shown.filter((x) => ['Yes', 'No', 'Enter'].includes(x)); };
 console.log(JSON.stringify(['asks for a key: "Press any key"', "is a pager's prompt: \"--More--\"", 'asks for a yes or no: "Delete key: id_rsa? [y/N]"', 'asks for a yes or no: "Use a pager? [y/N]"'].map(answers)));`
 	const want = `[["Enter"],["Enter"],["Yes","No"],["Yes","No"]]`
-	if got := module(t, script, "panels.js", "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"); string(got) != want+"\n" {
+	if got := runModule(t, script, "panels.js", "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"); string(got) != want+"\n" {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -51,7 +51,7 @@ func TestHostileText(t *testing.T) {
 	full := l
 	full.Key([]byte("\r"))
 	for name, out := range map[string]string{
-		"list": text(func(b *strings.Builder) { List(b, list[:1], false, listing.Look{Width: 80}) }), "groups": text(func(b *strings.Builder) { List(b, list, false, listing.Look{}) }),
+		"list": text(func(b *strings.Builder) { List(b, list[:1], false, listing.TableFormat{Width: 80}) }), "groups": text(func(b *strings.Builder) { List(b, list, false, listing.TableFormat{}) }),
 		"show": text(func(b *strings.Builder) { Show(b, &v) }), "answered": text(func(b *strings.Builder) { PrintAnswered(b, &api.ApprovalsAnswered{Answered: list[:1]}) }),
 		"grants": text(func(b *strings.Builder) { Grants(b, []api.Grant{{Prefix: evil, Name: evil, Rule: evil}}) }),
 		"live":   strings.ReplaceAll(strings.TrimPrefix(string(l.Screen(80, 24)), "\x1b[H\x1b[2J"), "\r\n", "\n"),
@@ -71,7 +71,7 @@ func TestList_ExplainsFewApprovals_OnATerminal(t *testing.T) {
 	list := pending(2)
 	list[0].Judgement.Effects = []string{"deletes node_modules: 214 files, 31 MB", "evil\x1b[2J"}
 	list[0].Risk = "high"
-	out := text(func(b *strings.Builder) { List(b, list, false, listing.Look{Width: 50, Colour: true}) })
+	out := text(func(b *strings.Builder) { List(b, list, false, listing.TableFormat{Width: 50, Colour: true}) })
 	want := "\x1b[1mA1   \x1b[m \x1b[31mhigh risk\x1b[m  \x1b[2mbot, 01234567, 0.0s ago\x1b[m\n" +
 		"      \x1b[1mtouch f0\x1b[m\n" +
 		"      → deletes node_modules: 214 files, 31 MB\n      → evil\uFFFD[2J\n" +
@@ -81,11 +81,11 @@ func TestList_ExplainsFewApprovals_OnATerminal(t *testing.T) {
 	if !strings.HasPrefix(out, want) || !strings.Contains(out, "      → why\n      \x1b[2mrule \"not reading\"\x1b[m\n") {
 		t.Errorf("%q\n%q", out, want)
 	}
-	out = text(func(b *strings.Builder) { List(b, list, false, listing.Look{}) })
+	out = text(func(b *strings.Builder) { List(b, list, false, listing.TableFormat{}) })
 	if !strings.Contains(out, "WHAT      EFFECT\n") || !strings.Contains(out, "touch f0  deletes node_modules: 214 files, 31 MB; evil") {
 		t.Errorf("%s", out)
 	}
-	if out := text(func(b *strings.Builder) { List(b, pending(6), false, listing.Look{Width: 80}) }); strings.Contains(out, "→") || !strings.Contains(out, "EFFECT") {
+	if out := text(func(b *strings.Builder) { List(b, pending(6), false, listing.TableFormat{Width: 80}) }); strings.Contains(out, "→") || !strings.Contains(out, "EFFECT") {
 		t.Errorf("%s", out)
 	}
 }
@@ -93,11 +93,11 @@ func TestList_ExplainsFewApprovals_OnATerminal(t *testing.T) {
 // FEATURES: R63
 func TestGroups(t *testing.T) {
 	list := append(pending(100), api.Approval{ID: "A101", State: "pending", Group: "hard:remove rm", Line: "rm -r $X", Count: 3})
-	out := text(func(b *strings.Builder) { List(b, list, false, listing.Look{}) })
+	out := text(func(b *strings.Builder) { List(b, list, false, listing.TableFormat{}) })
 	if strings.Count(out, "\n") != 3 || !strings.Contains(out, "100  A1…A100") || !strings.Contains(out, "101 approvals in 2 groups") {
 		t.Errorf("%s", out)
 	}
-	out = text(func(b *strings.Builder) { List(b, list, true, listing.Look{}) })
+	out = text(func(b *strings.Builder) { List(b, list, true, listing.TableFormat{}) })
 	if strings.Count(out, "\n") != 103 || !strings.Contains(out, "(×3)") {
 		t.Errorf("%s", out)
 	}

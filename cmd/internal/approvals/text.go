@@ -54,16 +54,16 @@ func Where(v *api.Approval) string {
 }
 
 var columns = []listing.Column{
-	{Head: "ID", Wide: 5, Style: listing.AsBold}, {Head: "STATE", Wide: 8}, {Head: "RISK", Wide: 6, Style: listing.RiskStyle}, {Head: "ASKED BY", Wide: 16, Least: 8},
-	{Head: "SESSION", Wide: 12, Least: 7}, {Head: "WHAT", Least: 10}, {Head: "EFFECT", Least: 10},
+	{Head: "ID", MinWidth: 5, Style: listing.AsBold}, {Head: "STATE", MinWidth: 8}, {Head: "RISK", MinWidth: 6, Style: listing.RiskStyle}, {Head: "ASKED BY", MinWidth: 16, ShrinkTo: 8},
+	{Head: "SESSION", MinWidth: 12, ShrinkTo: 7}, {Head: "WHAT", ShrinkTo: 10}, {Head: "EFFECT", ShrinkTo: 10},
 }
 
 // maxExplained is the most approvals that a terminal's list shows in full.
 const maxExplained = 5
 
 // explain writes what an approval would do, its rule, and the commands that answer it.
-func explain(w io.Writer, v *api.Approval, look listing.Look) {
-	style := func(s listing.Style, text string) string { return listing.If(look.Colour, s).Of(text) }
+func explain(w io.Writer, v *api.Approval, look listing.TableFormat) {
+	style := func(s listing.Style, text string) string { return listing.StyleIf(look.Colour, s).Apply(text) }
 	var b strings.Builder
 	wrapped := func(s listing.Style, text string) {
 		b.Reset()
@@ -91,7 +91,7 @@ func explain(w io.Writer, v *api.Approval, look listing.Look) {
 }
 
 // List writes a table with a row for each approval, or for each group of many, and the command that answers the first pending one.
-func List(w io.Writer, list []api.Approval, all bool, look listing.Look) {
+func List(w io.Writer, list []api.Approval, all bool, look listing.TableFormat) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no approval requests")
 		return
@@ -117,10 +117,10 @@ func List(w io.Writer, list []api.Approval, all bool, look listing.Look) {
 
 // Line writes an approval as a row without a header.
 func Line(w io.Writer, v *api.Approval) {
-	write(w, listing.WithoutHeads(columns), []api.Approval{*v}, listing.Look{})
+	write(w, listing.WithoutHeads(columns), []api.Approval{*v}, listing.TableFormat{})
 }
 
-func write(w io.Writer, columns []listing.Column, list []api.Approval, look listing.Look) {
+func write(w io.Writer, columns []listing.Column, list []api.Approval, look listing.TableFormat) {
 	rows := make([][]string, 0, len(list))
 	for i := range list {
 		v := &list[i]
@@ -137,7 +137,7 @@ func write(w io.Writer, columns []listing.Column, list []api.Approval, look list
 		}
 		rows = append(rows, []string{v.ID, state, string(v.Risk), Asker(v), output.Shorten(Where(v), 12), output.Shorten(What(v), 100) + count, inLine(strings.Join(v.Judgement.Explain(), "; "))})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 // Asker returns a short name of the caller.

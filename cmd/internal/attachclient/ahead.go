@@ -61,7 +61,7 @@ func (a *localEcho) show(b []byte) error {
 	a.lock()
 	defer a.unlock()
 	a.heldBack = a.filter.Append(a.heldBack[:0], b)
-	whole := a.filter.Between() && (len(b) == 0 || b[len(b)-1] < 0x80)
+	whole := a.filter.IsBetweenSequences() && (len(b) == 0 || b[len(b)-1] < 0x80)
 	return a.write(a.p.Write(b, whole, time.Now()))
 }
 

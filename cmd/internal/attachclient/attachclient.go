@@ -422,7 +422,7 @@ func (at *attachment) finishRead() {
 func (at *attachment) typeAtOnce(typed []byte) bool {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if at.open == nil || at.queuedReads > 0 || !at.Chords.Plain(typed) || at.out.mustWait() {
+	if at.open == nil || at.queuedReads > 0 || !at.Chords.IsPlain(typed) || at.out.mustWait() {
 		at.queuedReads++
 		return false
 	}
@@ -494,10 +494,10 @@ func (at *attachment) draw(st *client.Stream) error {
 			return err
 		case info != nil:
 			at.info = *info
-			at.out.acknowledge(&at.mu, info.Taken)
+			at.out.acknowledge(&at.mu, info.Accepted)
 			if at.reconnector != nil {
 				at.reconnector.noteOffset(&at.mu, info)
-				at.echo.acknowledge(info.Taken)
+				at.echo.acknowledge(info.Accepted)
 			}
 		default:
 			if err := at.show(draw); err != nil {

@@ -118,7 +118,7 @@ func (f *reconnector) drawn(mu *sync.Mutex, b []byte) {
 	defer mu.Unlock()
 	f.out.resumeAt.From = f.next
 	f.buf = f.filter.Append(f.buf[:0], b)
-	f.inSequence = !f.filter.Between() || len(b) > 0 && b[len(b)-1] >= 0x80
+	f.inSequence = !f.filter.IsBetweenSequences() || len(b) > 0 && b[len(b)-1] >= 0x80
 }
 
 // markLost records that the connection was lost.

@@ -79,7 +79,7 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 		say(ws, "hello", attach.Info{State: "running"})
 		go func() {
 			<-arrives
-			say(ws, "arrived", attach.Info{State: "running", Taken: maxUnackedRemote})
+			say(ws, "arrived", attach.Info{State: "running", Accepted: maxUnackedRemote})
 		}()
 		for {
 			kind, b, err := ws.ReadMessage()
@@ -134,10 +134,10 @@ func TestUnresponsiveHost_Reported(t *testing.T) {
 			say(ws, "hello", attach.Info{State: "running"})
 			go func() {
 				<-arrives
-				say(ws, "arrived", attach.Info{State: "running", Taken: 1})
+				say(ws, "arrived", attach.Info{State: "running", Accepted: 1})
 			}()
 		} else {
-			say(ws, "drawn anew", attach.Info{State: "running", Taken: 1})
+			say(ws, "drawn anew", attach.Info{State: "running", Accepted: 1})
 		}
 		for {
 			kind, b, err := ws.ReadMessage()

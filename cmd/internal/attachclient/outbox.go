@@ -45,7 +45,7 @@ func newOutbox(host, key string) *outbox {
 	}
 	o := &outbox{resumeAt: attach.Resume{Key: key}, limit: maxUnackedRemote, acked: make(chan struct{}, 1)}
 	if host == "" {
-		o.resumeAt.Late, o.limit = true, maxUnackedLocal
+		o.resumeAt.AcksLate, o.limit = true, maxUnackedLocal
 	}
 	return o
 }
@@ -59,7 +59,7 @@ func (o *outbox) resume(mu *sync.Mutex) attach.Resume {
 
 // isFull reports whether too much input is unacknowledged. A daemon of this host that never acknowledged is too old to
 // do so.
-func (o *outbox) isFull() bool { return len(o.unacked) >= o.limit && (o.acks || !o.resumeAt.Late) }
+func (o *outbox) isFull() bool { return len(o.unacked) >= o.limit && (o.acks || !o.resumeAt.AcksLate) }
 
 // mustWait reports whether new input must wait, because too much is unacknowledged or earlier input waits already.
 func (o *outbox) mustWait() bool { return o.isFull() || len(o.queued) > 0 }
@@ -84,9 +84,9 @@ func (o *outbox) note(b []byte) (n uint64) {
 		o.ackedAt = time.Now()
 	}
 	o.unacked = append(o.unacked, slices.Clone(b))
-	n = o.resumeAt.Typed + uint64(len(o.unacked))
+	n = o.resumeAt.Acknowledged + uint64(len(o.unacked))
 	if len(o.unacked) > o.limit && !o.isFull() {
-		o.unacked, o.resumeAt.Typed = o.unacked[1:], o.resumeAt.Typed+1
+		o.unacked, o.resumeAt.Acknowledged = o.unacked[1:], o.resumeAt.Acknowledged+1
 	}
 	return n
 }
@@ -117,12 +117,12 @@ func (o *outbox) catchUp(st *client.Stream) error {
 func (o *outbox) acknowledge(mu *sync.Mutex, taken uint64) {
 	mu.Lock()
 	defer mu.Unlock()
-	if taken <= o.resumeAt.Typed {
+	if taken <= o.resumeAt.Acknowledged {
 		return
 	}
 	o.acks = true
-	n := min(taken-o.resumeAt.Typed, uint64(len(o.unacked)))
-	o.unacked, o.resumeAt.Typed, o.ackedAt = o.unacked[n:], taken, time.Now()
+	n := min(taken-o.resumeAt.Acknowledged, uint64(len(o.unacked)))
+	o.unacked, o.resumeAt.Acknowledged, o.ackedAt = o.unacked[n:], taken, time.Now()
 	select {
 	case o.acked <- struct{}{}:
 	default:

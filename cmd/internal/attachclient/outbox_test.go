@@ -93,7 +93,7 @@ func (k *keyed) converse(ws *websocket.Conn, r *http.Request) {
 	}
 	in := memory.Inputs()
 	defer in.Close()
-	say(ws, "here", attach.Info{State: "running", Taken: n})
+	say(ws, "here", attach.Info{State: "running", Accepted: n})
 	if point == "before it is read" {
 		return
 	}
@@ -121,7 +121,7 @@ func (k *keyed) converse(ws *websocket.Conn, r *http.Request) {
 		if n++; dies == "before it is told" {
 			return
 		}
-		say(ws, "", attach.Info{State: "running", Taken: n})
+		say(ws, "", attach.Info{State: "running", Accepted: n})
 		if dies == "after it is told" {
 			return
 		}
@@ -211,7 +211,7 @@ func TestOutboxIsBounded(t *testing.T) {
 			t.Fatalf("message %d has number %d, waits: %v", n, got, o.mustWait())
 		}
 	}
-	if o.resumeAt.Key != "a-key" || o.resumeAt.Typed != maxUnackedLocal || len(o.unacked) != maxUnackedLocal {
+	if o.resumeAt.Key != "a-key" || o.resumeAt.Acknowledged != maxUnackedLocal || len(o.unacked) != maxUnackedLocal {
 		t.Errorf("%+v, %d on their way", o.resumeAt, len(o.unacked))
 	}
 	o.acknowledge(&mu, 2*maxUnackedLocal-1)

@@ -177,5 +177,5 @@ func runSelf(ctx context.Context, args []string) ([]byte, error) {
 // machineOf returns the conditions that figures depend on.
 func machineOf(version string, now time.Time) string {
 	return fmt.Sprintf("%s, %s, %s/%s, %d processors, load %.1f when it began",
-		now.Format(time.DateOnly), version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), sys.LookAtMachine().Load)
+		now.Format(time.DateOnly), version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), sys.ReadMachineLoad().Load)
 }

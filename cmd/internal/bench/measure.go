@@ -358,7 +358,7 @@ func (b *sessionBench) daemonPIDs(ctx context.Context) ([]int, error) {
 func pss(pids ...int) float64 {
 	total := 0.0
 	for _, pid := range pids {
-		total += float64(sys.Number(pid, "smaps_rollup", "Pss"))
+		total += float64(sys.NumberField(pid, "smaps_rollup", "Pss"))
 	}
 	return total
 }

@@ -269,11 +269,11 @@ func (b *sessionBench) sample(ctx context.Context, c *client.Client) (s soakSamp
 }
 
 func usesOf(pid int) (p procUses) {
-	p.RSSKiB, p.Threads = sys.Number(pid, "status", "VmRSS"), int(sys.Number(pid, "status", "Threads"))
-	p.PSSKiB = sys.Number(pid, "smaps_rollup", "Pss")
+	p.RSSKiB, p.Threads = sys.NumberField(pid, "status", "VmRSS"), int(sys.NumberField(pid, "status", "Threads"))
+	p.PSSKiB = sys.NumberField(pid, "smaps_rollup", "Pss")
 	fds, _ := sys.Descriptors(pid)
 	p.FDs = len(fds)
-	p.Maps, _ = sys.Maps(pid)
+	p.Maps, _ = sys.MappingCount(pid)
 	return p
 }
 

@@ -121,7 +121,7 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 		return b, err
 	}
 	began := time.Now()
-	for _, f := range web.Embedded().First() {
+	for _, f := range web.Embedded().InitialPaths() {
 		if _, err := do(http.MethodGet, f, nil); err != nil {
 			return nil, err
 		}
@@ -242,9 +242,9 @@ func (p *webPage) listen() {
 			into = &wire.Mirror{}
 		}
 		if thin {
-			m.N, err = into.TakeThin(b, p.styles)
+			m.N, err = into.ApplyThin(b, p.styles)
 		} else {
-			_, err = into.Take(b, p.styles)
+			_, err = into.Apply(b, p.styles)
 		}
 		p.mu.Unlock()
 		if err != nil && m.ID == p.sub {

@@ -15,8 +15,8 @@ import (
 
 // AuditAgainst returns what an instance's audit log is checked against: the newest record according to a running
 // daemon, and whether a log must exist.
-func AuditAgainst(ctx context.Context, dirs paths.Dirs, quiet *client.Client) audit.Against {
-	against := audit.Against{Expected: AuditIsExpected(dirs)}
+func AuditAgainst(ctx context.Context, dirs paths.Dirs, quiet *client.Client) audit.Baseline {
+	against := audit.Baseline{Expected: AuditIsExpected(dirs)}
 	if st, err := quiet.Status(ctx); err == nil { // before the log is read: what is newer does not matter
 		against.Written, _ = audit.ParseHead(st.Audit) // another version's may have none
 	}

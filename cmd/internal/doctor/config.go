@@ -17,7 +17,7 @@ import (
 // checkConfiguration checks the configuration file, and what the daemon reads from it.
 func checkConfiguration(ctx context.Context, d *Doctor) finding {
 	path := d.Dirs.ConfigFile()
-	f, src, err := config.Read(path)
+	f, src, err := config.ReadFile(path)
 	if err != nil {
 		list := config.ProblemsOf(err)
 		texts := make([]string, len(list))
@@ -35,7 +35,7 @@ func checkConfiguration(ctx context.Context, d *Doctor) finding {
 			continue
 		}
 		if _, err := os.Stat(v.Value); err != nil {
-			return warn("run `longterm config set "+key+" PATH`", "%s (%s): %v; a default shell is used", key, v.Where(), err)
+			return warn("run `longterm config set "+key+" PATH`", "%s (%s): %v; a default shell is used", key, v.SourceText(), err)
 		}
 	}
 	if st, err := d.Quiet.Status(ctx); err == nil && len(st.Config.Problems) > 0 {
@@ -51,7 +51,7 @@ func checkConfiguration(ctx context.Context, d *Doctor) finding {
 func checkHooks(ctx context.Context, d *Doctor) finding {
 	var wrong []string
 	there := 0
-	if f, _, err := config.Read(d.Dirs.ConfigFile()); err == nil {
+	if f, _, err := config.ReadFile(d.Dirs.ConfigFile()); err == nil {
 		for i := range f.Settings.Hooks {
 			h := &f.Settings.Hooks[i]
 			if h.Webhook != "" { // posts report their failures with the webhooks

@@ -11,7 +11,7 @@ import (
 
 // checkExecutions checks whether executed programs can be checked against the policy here.
 func checkExecutions(_ context.Context, d *Doctor) finding {
-	f, _, err := config.Read(d.Dirs.ConfigFile())
+	f, _, err := config.ReadFile(d.Dirs.ConfigFile())
 	if err != nil {
 		return ok("unknown: configuration not readable")
 	}

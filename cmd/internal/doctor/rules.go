@@ -34,7 +34,7 @@ func checkRules(ctx context.Context, d *Doctor) finding {
 	}
 	var elsewhere []policy.Preset
 	// otherwise the configuration's check reports the error
-	if c, _, err := config.Read(d.Dirs.ConfigFile()); err == nil {
+	if c, _, err := config.ReadFile(d.Dirs.ConfigFile()); err == nil {
 		elsewhere = []policy.Preset{policy.Preset(c.Settings.Policy.Default), policy.Preset(c.Settings.Policy.Agents)}
 	}
 	if odd := rulebook.Lint(f, false, time.Now(), elsewhere...); len(odd) > 0 {

@@ -61,10 +61,10 @@ func WriteStatus(w io.Writer, st *api.Fleet) {
 }
 
 // WriteHosts lists hosts.
-func WriteHosts(w io.Writer, list []api.FleetHost, look listing.Look) {
+func WriteHosts(w io.Writer, list []api.FleetHost, look listing.TableFormat) {
 	columns := []listing.Column{
-		{Head: "HOST", Least: 8, Style: listing.AsBold}, {Head: "STATE", Least: 9, Style: hostStyle}, {Head: "RUNNING"}, {Head: "NEEDS", Style: needsStyle}, {Head: "LOAD"},
-		{Head: "FREE"}, {Head: "SYSTEM", Least: 6, Drops: true}, {Head: "LABELS", Least: 6},
+		{Head: "HOST", ShrinkTo: 8, Style: listing.AsBold}, {Head: "STATE", ShrinkTo: 9, Style: hostStyle}, {Head: "RUNNING"}, {Head: "NEEDS", Style: needsStyle}, {Head: "LOAD"},
+		{Head: "FREE"}, {Head: "SYSTEM", ShrinkTo: 6, CanDrop: true}, {Head: "LABELS", ShrinkTo: 6},
 	}
 	rows := make([][]string, 0, len(list))
 	for i := range list {
@@ -94,7 +94,7 @@ func WriteHosts(w io.Writer, list []api.FleetHost, look listing.Look) {
 		}
 		rows = append(rows, []string{name, state, strconv.Itoa(h.Running), strconv.Itoa(h.Needs), load, free, output.Printable(h.System), output.Printable(labelText(h.Labels))})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 // hostStyle returns the style of a host's state.
@@ -125,9 +125,9 @@ func labelText(labels map[string]string) string {
 }
 
 // WriteSessions lists sessions, each by the name by which any verb finds it.
-func WriteSessions(w io.Writer, list []api.FleetSession, look listing.Look) {
+func WriteSessions(w io.Writer, list []api.FleetSession, look listing.TableFormat) {
 	columns := []listing.Column{
-		{Head: "SESSION", Least: 8, Style: listing.AsBold}, {Head: "STATE", Style: listing.StateStyle}, {Head: "WAITS FOR", Least: 9, Style: needsStyle}, {Head: "COMMAND", Least: 7},
+		{Head: "SESSION", ShrinkTo: 8, Style: listing.AsBold}, {Head: "STATE", Style: listing.StateStyle}, {Head: "WAITS FOR", ShrinkTo: 9, Style: needsStyle}, {Head: "COMMAND", ShrinkTo: 7},
 	}
 	rows := make([][]string, 0, len(list))
 	for i := range list {
@@ -147,7 +147,7 @@ func WriteSessions(w io.Writer, list []api.FleetSession, look listing.Look) {
 		}
 		rows = append(rows, []string{s.Host + "/" + output.Printable(s.Name), output.Printable(state), output.Printable(waits), output.Printable(s.Command)})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 // CopyText describes what an answer from a replica contains and lacks.

@@ -76,14 +76,14 @@ func kindStyle(kind string) listing.Style {
 }
 
 // List writes the entries: on a terminal each with its first command below it, else as a table.
-func List(w io.Writer, list []api.InboxItem, look listing.Look) {
+func List(w io.Writer, list []api.InboxItem, look listing.TableFormat) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "nothing needs your attention")
 		return
 	}
 	columns := []listing.Column{
-		{Head: "ID", Wide: 4, Style: listing.AsBold}, {Head: "KIND", Wide: 8, Style: kindStyle}, {Head: "SESSION", Wide: 10, Least: 7}, {Head: "AGE"},
-		{Head: "WHAT", Least: 20}, {Head: "NEXT", Least: 20, Drops: true},
+		{Head: "ID", MinWidth: 4, Style: listing.AsBold}, {Head: "KIND", MinWidth: 8, Style: kindStyle}, {Head: "SESSION", MinWidth: 10, ShrinkTo: 7}, {Head: "AGE"},
+		{Head: "WHAT", ShrinkTo: 20}, {Head: "NEXT", ShrinkTo: 20, CanDrop: true},
 	}
 	rows := make([][]string, 0, len(list))
 	for i := range list {
@@ -95,15 +95,15 @@ func List(w io.Writer, list []api.InboxItem, look listing.Look) {
 		rows = append(rows, []string{it.ID, state(it), output.Shorten(where(it), 20), output.Elapsed(time.Since(it.Since).Milliseconds()), output.Printable(it.Text), next})
 	}
 	if look.Width == 0 {
-		_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+		_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 		return
 	}
 	for i, row := range rows {
-		style := func(s listing.Style, text string) string { return listing.If(look.Colour, s).Of(text) }
+		style := func(s listing.Style, text string) string { return listing.StyleIf(look.Colour, s).Apply(text) }
 		fmt.Fprintf(w, "%s %s  %s, %s ago\n", style(listing.Bold, fmt.Sprintf("%-4s", row[0])), style(kindStyle(list[i].Kind), row[1]), row[2], row[3])
 		wrap(w, look.Width, listing.Plain, row[4])
 		if row[5] != "" {
-			wrap(w, look.Width, listing.If(look.Colour, listing.Faint), next(&list[i]))
+			wrap(w, look.Width, listing.StyleIf(look.Colour, listing.Faint), next(&list[i]))
 		}
 	}
 }
@@ -115,7 +115,7 @@ func wrap(w io.Writer, width int, style listing.Style, text string) {
 	var b strings.Builder
 	topics.Wrap(&b, width-len(indent), "", "", text)
 	for line := range strings.Lines(b.String()) {
-		fmt.Fprintln(w, indent+style.Of(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(w, indent+style.Apply(strings.TrimSuffix(line, "\n")))
 	}
 }
 
@@ -169,7 +169,7 @@ func By(list []api.InboxItem, label string) []Group {
 }
 
 // Groups writes counts as a table.
-func Groups(w io.Writer, groups []Group, label string, look listing.Look) {
+func Groups(w io.Writer, groups []Group, label string, look listing.TableFormat) {
 	if len(groups) == 0 {
 		fmt.Fprintln(w, "nothing needs your attention")
 		return
@@ -179,5 +179,5 @@ func Groups(w io.Writer, groups []Group, label string, look listing.Look) {
 	for _, g := range groups {
 		rows = append(rows, []string{output.Printable(g.Value), fmt.Sprint(g.Blocking), fmt.Sprint(g.Failed), fmt.Sprint(g.Other), g.Oldest})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }

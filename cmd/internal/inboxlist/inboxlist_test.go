@@ -26,7 +26,7 @@ func TestList_OfSeveralHosts(t *testing.T) {
 	}
 	Join(list)
 	var b bytes.Buffer
-	List(&b, list, listing.Look{Width: 60})
+	List(&b, list, listing.TableFormat{Width: 60})
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "I1   question  far/c, 0.0s ago" || !strings.Contains(b.String(), "     longterm -H far inbox answer I1 y (or n)\n") {
 		t.Errorf("%s", b.String())

@@ -72,9 +72,9 @@ func WriteChanges(w io.Writer, d *api.Draft) {
 }
 
 // WriteDrafts writes a table of drafts.
-func WriteDrafts(w io.Writer, list []api.DraftSummary, look listing.Look) {
+func WriteDrafts(w io.Writer, list []api.DraftSummary, look listing.TableFormat) {
 	columns := []listing.Column{
-		{Head: "DRAFT", Least: 8}, {Head: "STATE"}, {Head: "CHANGES", Right: true}, {Head: "STARTED", Style: listing.AsFaint}, {Head: "DIRECTORY", Least: 6, Tail: true}, {Head: "COMMAND", Least: 10},
+		{Head: "DRAFT", ShrinkTo: 8}, {Head: "STATE"}, {Head: "CHANGES", AlignRight: true}, {Head: "STARTED", Style: listing.AsFaint}, {Head: "DIRECTORY", ShrinkTo: 6, KeepsTail: true}, {Head: "COMMAND", ShrinkTo: 10},
 	}
 	rows := make([][]string, 0, len(list))
 	for i := range list {
@@ -87,7 +87,7 @@ func WriteDrafts(w io.Writer, list []api.DraftSummary, look listing.Look) {
 			api.ShortID(d.Session), d.State, changes, d.Started.Local().Format("2006-01-02 15:04"), Printable(strings.Join(d.Roots, ", ")), Printable(d.Command),
 		})
 	}
-	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+	_ = listing.WriteTable(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 // WriteDraftResult writes what a commit or a discard did. done is "committed" or "discarded".

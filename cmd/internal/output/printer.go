@@ -52,10 +52,10 @@ func (c *Color) Set(s string) error {
 }
 
 // TableLook returns how tables are shown: within the terminal's width, in colour if the terminal and the flags allow it.
-func (p *Printer) TableLook() listing.Look {
+func (p *Printer) TableLook() listing.TableFormat {
 	width := termio.Width(p.Stdout)
 	colour := p.Color == "always" || p.Color != "never" && width > 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return listing.Look{Width: width, Colour: colour}
+	return listing.TableFormat{Width: width, Colour: colour}
 }
 
 // JSONFlag adds --json to a verb.
@@ -144,7 +144,7 @@ func (p *Printer) Print(v any, text func(io.Writer)) error {
 // PrintEmpty prints that a table is empty, on a terminal only: scripts get no line.
 func (p *Printer) PrintEmpty(text string) {
 	if look := p.TableLook(); look.Width > 0 && !p.JSON {
-		fmt.Fprintln(p.Stdout, listing.If(look.Colour, listing.Faint).Of(text))
+		fmt.Fprintln(p.Stdout, listing.StyleIf(look.Colour, listing.Faint).Apply(text))
 	}
 }
 

@@ -23,7 +23,7 @@ func (p *Printer) Working(text string) (stop func()) {
 }
 
 func (p *Printer) showWorking(text string, now func() time.Time) (stop func()) {
-	style := listing.If(p.TableLook().Colour, listing.Faint)
+	style := listing.StyleIf(p.TableLook().Colour, listing.Faint)
 	began := now()
 	var lock sync.Mutex
 	var timer *time.Timer
@@ -35,7 +35,7 @@ func (p *Printer) showWorking(text string, now func() time.Time) (stop func()) {
 			return
 		}
 		isShown = true
-		fmt.Fprintf(p.Stderr, "\r%s\x1b[K", style.Of(text+" … "+listing.Elapsed(now().Sub(began).Milliseconds())))
+		fmt.Fprintf(p.Stderr, "\r%s\x1b[K", style.Apply(text+" … "+listing.Elapsed(now().Sub(began).Milliseconds())))
 		timer.Reset(workingEvery)
 	}
 	lock.Lock()

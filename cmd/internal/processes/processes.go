@@ -64,7 +64,7 @@ func Alive(pid int) bool {
 	case errors.Is(err, errors.ErrUnsupported):
 		return true
 	case err != nil:
-		return !errors.Is(err, sys.ErrGone)
+		return !errors.Is(err, sys.ErrEnded)
 	}
 	return st.State != 'Z'
 }

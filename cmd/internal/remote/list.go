@@ -78,7 +78,7 @@ func (h *Hosts) reach(name string, o *client.Options) error {
 	if err != nil {
 		return err
 	}
-	w.Asks, w.Bare = false, nil // several would ask at once
-	o.Remote, o.From, o.KeeperArgv = w, hosts.As(), nil
+	w.Prompts, w.InstallMissing = false, nil // several would ask at once
+	o.Remote, o.From, o.KeeperArgv = w, hosts.ClientLabel(), nil
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 // Env is the environment variable that names the host of a verb.
 const Env = "LONGTERM_HOST"
 
-// Hosts creates connections (hosts.Way) to remote hosts.
+// Hosts creates connections (hosts.RemoteHost) to remote hosts.
 type Hosts struct {
 	*output.Printer
 	Stdin    *os.File
@@ -42,7 +42,7 @@ func (h *Hosts) ssh() hosts.SSH {
 }
 
 // Way returns the way to reach a host.
-func (h *Hosts) Way(name string) (*hosts.Way, error) {
+func (h *Hosts) Way(name string) (*hosts.RemoteHost, error) {
 	t, err := hosts.ParseTarget(name)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func (h *Hosts) Way(name string) (*hosts.Way, error) {
 	if err := h.Dirs.Make(); err != nil {
 		return nil, api.Errorf(api.CodeStorage, "%v", err)
 	}
-	return &hosts.Way{
-		Target: t, SSH: h.ssh(), LinkArgv: LinkArgv, Log: h.Dirs.KeeperLog(), Asks: termio.IsTerminal(h.Stdin),
-		Bare: func(ctx context.Context, there hosts.There, why error) (string, error) {
+	return &hosts.RemoteHost{
+		Target: t, SSH: h.ssh(), LinkArgv: LinkArgv, Log: h.Dirs.KeeperLog(), Prompts: termio.IsTerminal(h.Stdin),
+		InstallMissing: func(ctx context.Context, there hosts.ProbeResult, why error) (string, error) {
 			return h.offerInstall(ctx, t, there, why)
 		},
 	}, nil
@@ -65,7 +65,7 @@ func LinkArgv(t hosts.Target, program string) []string {
 
 // offerInstall offers to install longterm on a host that lacks it, and returns the installed program's path. why is the error
 // of the first attempt.
-func (h *Hosts) offerInstall(ctx context.Context, t hosts.Target, system hosts.There, why error) (string, error) {
+func (h *Hosts) offerInstall(ctx context.Context, t hosts.Target, system hosts.ProbeResult, why error) (string, error) {
 	if !h.Install && (h.JSON || !termio.IsTerminal(h.Stdin)) {
 		return "", why
 	}
@@ -108,7 +108,7 @@ func (h *Hosts) InstallOn(ctx context.Context, name string) (Installed, error) {
 	if err != nil {
 		return Installed{}, err
 	}
-	there, err := w.Look(ctx)
+	there, err := w.Probe(ctx)
 	if err != nil {
 		return Installed{}, err
 	}
@@ -120,7 +120,7 @@ func (h *Hosts) InstallOn(ctx context.Context, name string) (Installed, error) {
 	if err != nil {
 		return Installed{}, err
 	}
-	_, err = w.Leave(ctx)
+	_, err = w.Disconnect(ctx)
 	return Installed{name, there.System, program, b.SHA256, b.Bytes}, err
 }
 
@@ -146,7 +146,7 @@ func (h *Hosts) RunVerb(ctx context.Context, name string, args []string) error {
 	if err != nil {
 		return err
 	}
-	there, err := w.Look(ctx)
+	there, err := w.Probe(ctx)
 	if err != nil {
 		return err
 	}

@@ -120,17 +120,17 @@ func Learn(out io.Writer, name, onDifference string, n *api.NewSession) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	text := sandbox.Put(src, p)
+	text := sandbox.PutProfile(src, p)
 	if _, err := sandbox.Decode(dirs.SandboxFile(), text); err != nil {
 		return fmt.Errorf("profile not written: %w", err)
 	}
-	if err := config.Write(dirs.SandboxFile(), text); err != nil {
+	if err := config.WriteFile(dirs.SandboxFile(), text); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "longterm: profile %s: %s read, %d written, %s, %s; see %s\n",
 		name, output.CountNoun(len(p.Read), "path", "paths"), len(p.Write), output.CountNoun(len(p.Programs), "program", "programs"),
 		output.CountNoun(len(p.Hosts), "host", "hosts"), dirs.SandboxFile())
-	return errors.Join(err, printPrivateFiles(out, sandbox.LeftOut(all, at)))
+	return errors.Join(err, printPrivateFiles(out, sandbox.OmittedWrites(all, at)))
 }
 
 // dialTimeout is the timeout of a connection to a server on this machine.

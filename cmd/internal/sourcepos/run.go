@@ -87,7 +87,7 @@ func awaitEnd(all []sys.Process, ended <-chan error, within time.Duration) {
 	}
 	look := time.NewTicker(endPoll)
 	defer look.Stop()
-	for len(sys.Living(all)) > 0 {
+	for len(sys.FilterAlive(all)) > 0 {
 		select {
 		case <-until.C:
 			return

@@ -51,7 +51,7 @@ func TestEditorEndsWithUs(t *testing.T) {
 				t.Fatal("it is not known what runs")
 			}
 			awaitEnd(all, closed(), time.Minute)
-			if left := sys.Living(all); len(left) > 0 {
+			if left := sys.FilterAlive(all); len(left) > 0 {
 				t.Errorf("%v run on", left)
 			}
 			if _, err := os.Stat(kept); (err == nil) != c.saved {

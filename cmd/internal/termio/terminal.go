@@ -115,7 +115,7 @@ func isUnfinished(p []byte, unfinished bool) bool {
 func (t *Terminal) Leave(row int) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	seq, back := t.screens.Leave()
+	seq, back := t.screens.LeaveSequence()
 	if !back {
 		seq += fmt.Sprintf("\x1b[%d;1H", row)
 	}
@@ -184,7 +184,7 @@ func SizeOf(f *os.File) (cols, rows int) {
 
 // Window returns the terminal's size in pixels and cells, zeros if it is unknown.
 func (t *Terminal) Window() (width, height, cols, rows int) {
-	width, height, cols, rows, _ = sys.Window(int(t.out.Fd()))
+	width, height, cols, rows, _ = sys.WindowSize(int(t.out.Fd()))
 	return width, height, cols, rows
 }
 

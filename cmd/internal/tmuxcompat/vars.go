@@ -285,7 +285,7 @@ func currentCommand(p *pane) string {
 	pid := p.s.PID
 	if st, err := sys.ReadStat(pid); err == nil {
 		name := string(st.Name)
-		if front, err := sys.ReadStat(st.Front); err == nil && st.Front > 0 {
+		if front, err := sys.ReadStat(st.Foreground); err == nil && st.Foreground > 0 {
 			name = string(front.Name)
 		}
 		return name

@@ -118,7 +118,7 @@ func TestQueue(t *testing.T) {
 	if n := drain(q); n != 3 {
 		t.Errorf("then %d more, two keys and a size", n)
 	}
-	if r := q.resumeState(); r.Typed != 10 || r.Key != "k" {
+	if r := q.resumeState(); r.Acknowledged != 10 || r.Key != "k" {
 		t.Errorf("it goes on with %+v", r)
 	}
 	if n := drain(q); n != maxUnackedRemote+2-10 {
@@ -127,7 +127,7 @@ func TestQueue(t *testing.T) {
 	q.acknowledge(took(9)) // of before
 	q.acknowledge(took(maxUnackedRemote + 2))
 	q.acknowledge(took(1 << 60))
-	if len(q.acts) != 0 || q.resumeState().Typed != maxUnackedRemote+2 {
+	if len(q.acts) != 0 || q.resumeState().Acknowledged != maxUnackedRemote+2 {
 		t.Errorf("at the end: %+v", q)
 	}
 
@@ -147,7 +147,7 @@ func TestQueue(t *testing.T) {
 		t.Error("what comes next may be a newer one")
 	}
 	here, there, other := newQueue(true), newQueue(false), newQueue(true)
-	if !here.resume.Late || there.resume.Late || here.resume.Key == other.resume.Key {
+	if !here.resume.AcksLate || there.resume.AcksLate || here.resume.Key == other.resume.Key {
 		t.Errorf("%+v, %+v, %+v", here, there, other)
 	}
 	for range maxUnackedLocal + 1 {

@@ -48,7 +48,7 @@ func (t *promptTTY) Start() error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.f, t.rw = f, rawio.File(f)
+	t.f, t.rw = f, rawio.WrapFile(f)
 	return nil
 }
 

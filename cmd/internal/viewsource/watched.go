@@ -50,7 +50,7 @@ type queue struct {
 
 // newQueue returns a queue for a session of this host or of a remote one.
 func newQueue(here bool) queue {
-	q := queue{resume: attach.Resume{Key: uuid.NewString(), Late: here}, limit: maxUnackedRemote}
+	q := queue{resume: attach.Resume{Key: uuid.NewString(), AcksLate: here}, limit: maxUnackedRemote}
 	if here {
 		q.limit = maxUnackedLocal
 	}
@@ -64,13 +64,13 @@ func (q *queue) add(a attach.Act) (n uint64) {
 		q.rejectedBytes += typedBytes(&a)
 		return 0
 	}
-	if q.acts = append(q.acts, a); !a.Types() {
+	if q.acts = append(q.acts, a); !a.IsInput() {
 		return 0
 	}
-	if q.typing++; q.resume.Late || q.noAcks || !q.connected {
+	if q.typing++; q.resume.AcksLate || q.noAcks || !q.connected {
 		return 0
 	}
-	return q.resume.Typed + uint64(q.typing)
+	return q.resume.Acknowledged + uint64(q.typing)
 }
 
 // typedBytes returns about how many bytes the user typed; the daemon determines the exact encoding.
@@ -106,11 +106,11 @@ func (q *queue) next() (attach.Act, bool) {
 
 // onSent records that the next act was sent.
 func (q *queue) onSent() {
-	if !q.noAcks && q.acts[q.sent].Types() {
+	if !q.noAcks && q.acts[q.sent].IsInput() {
 		q.sent++
 		return
 	}
-	if q.acts[q.sent].Types() {
+	if q.acts[q.sent].IsInput() {
 		q.typing--
 	}
 	q.acts = slices.Delete(q.acts, q.sent, q.sent+1)
@@ -120,10 +120,10 @@ func (q *queue) onSent() {
 func (q *queue) acknowledge(taken *uint64) {
 	n := q.sent
 	if q.noAcks = taken == nil; taken != nil {
-		n = int(min(*taken-min(*taken, q.resume.Typed), uint64(n)))
+		n = int(min(*taken-min(*taken, q.resume.Acknowledged), uint64(n)))
 	}
 	q.acts, q.sent, q.typing = q.acts[n:], q.sent-n, q.typing-n
-	q.resume.Typed += uint64(n)
+	q.resume.Acknowledged += uint64(n)
 }
 
 // resumeState prepares the queue for a new connection.
@@ -321,7 +321,7 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 		if err != nil {
 			return
 		}
-		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, InputRejected: f.Held, Effects: effectsOf(f.Effects)}
+		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, InputRejected: f.IsViewOnly, Effects: effectsOf(f.Effects)}
 		if f.Picture != nil {
 			if w.useAllProcessors != nil { // to be decoded and drawn, which takes long
 				w.useAllProcessors()
@@ -329,8 +329,8 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 			shown = panes.Frame{Picture: &panes.Picture{Key: f.Picture.Key, PNG: f.Picture.PNG}}
 		} else {
 			w.mu.Lock()
-			w.queue.acknowledge(f.Taken)
-			shown.Acked = w.queue.resume.Typed
+			w.queue.acknowledge(f.Accepted)
+			shown.Acked = w.queue.resume.Acknowledged
 			w.mu.Unlock()
 			w.wakeSender()
 		}

@@ -159,7 +159,7 @@ func (r *run) end(ctx context.Context) {
 func (r *run) onOutput(o api.Output) {
 	now := time.Now()
 	r.feed.Write(o.Data, now)
-	r.feed.Settle(now)
+	r.feed.ReadUnfinished(now)
 	r.w.view.write(o)
 	if r.text.Len() < maxWatched {
 		r.plain.Each(o.Data, func(l plaintext.Line) {
@@ -201,7 +201,7 @@ func (r *run) compare(ctx context.Context, info *api.Session) {
 		Exit: info.ExitCode, Signal: info.Signal, Duration: time.Duration(info.Duration) * time.Millisecond,
 		Result: diagnostics.Parse(w.Command, info.ExitCode, r.text.String()),
 	}
-	r.feed.End(time.Now())
+	r.feed.Finish(time.Now())
 	rep := report{n: w.n, command: w.Command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}
 	if w.before != nil {
 		c := diagnostics.Compare(w.before, run)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is something wrong with a file.
+// Problem is an error of a file, with its position.
 type Problem struct {
 	File string `json:"file,omitempty"`
 	Position
@@ -32,7 +32,7 @@ func (p Problem) Error() string {
 	return where + p.Text
 }
 
-// Problems are all that is wrong with a file, in its order.
+// Problems lists all errors of a file, in its order.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -75,7 +75,7 @@ func TypeName(data any) string {
 	return "a date, a time or a number out of range"
 }
 
-// Quote writes a text as TOML, literally where that reads better. What is no UTF-8 in it becomes U+FFFD.
+// Quote returns a text as TOML, as a literal string if that is more readable. Invalid UTF-8 is replaced by U+FFFD.
 func Quote(s string) string {
 	if strings.ContainsAny(s, `\"`) && !strings.Contains(s, "'") && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "'" + s + "'"

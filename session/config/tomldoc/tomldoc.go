@@ -1,5 +1,5 @@
-// Package tomldoc parses TOML with the place of every key and value, so that messages can name them and one value can
-// be changed without touching the rest. It knows no keys: its callers define them.
+// Package tomldoc parses TOML with the position of every key and value, so that messages can name them and one value can be
+// changed without touching the rest. It knows no keys: its callers define them.
 package tomldoc
 
 import (
@@ -14,23 +14,22 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Position is a place in the file, line and column from 1. The zero value is unknown.
+// Position is a position in the file, line and column from 1. The zero value is unknown.
 type Position struct {
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 }
 
-// Item is one value of the file. Elements of arrays of tables have their number in path:
-// matchers, 0, name.
+// Item is a value of the file. Path contains the index of elements of arrays of tables: matchers, 0, name.
 type Item struct {
-	Path   []string
-	At     Position // of the key
-	Value  Position
-	Data   any    // string, bool, int64, float64, []any, map[string]any; nil: a date or time
-	Raw    Span   // of the value
-	Inline bool   // within an inline table
-	Prefix string // of its name as it is written: "a." of a.b
-	Line   int    // offset of the line it starts on
+	Path     []string
+	At       Position // position of the key
+	Value    Position // position of the value
+	Data     any      // string, bool, int64, float64, []any, map[string]any; nil: a date or time
+	Raw      Span     // range of the value
+	IsInline bool     // within an inline table
+	Prefix   string   // written part of a dotted key before its name: "a." of a.b
+	Line     int      // offset of the line it starts on
 
 	elements []Span
 }
@@ -40,20 +39,20 @@ type Span struct{ From, To int }
 
 // Header is a [table] or [[table]] line.
 type Header struct {
-	Path []string
-	At   Position
-	End  int // offset behind its line
-	Many bool
+	Path    []string
+	At      Position
+	End     int  // offset after its line
+	IsArray bool // [[table]]
 }
 
-// Document is a file that is TOML, in order.
+// Document is a valid TOML file; items and headers are in order.
 type Document struct {
 	Src     []byte
 	Items   []Item
 	Headers []Header
 }
 
-// Error is what makes a file no TOML.
+// Error is an error of TOML syntax.
 type Error struct {
 	Position
 	Text string
@@ -69,13 +68,13 @@ func (e *Error) Error() string {
 // ByteOrderMark is the mark with which some editors start UTF-8 text. It is not valid TOML.
 const ByteOrderMark = "\ufeff"
 
-// Parse reads TOML. Keys that come twice and the like are errors, too; all errors are an *Error.
+// Parse parses TOML. Duplicate keys are errors, too. All errors are of type *Error.
 func Parse(src []byte) (*Document, error) {
 	if bytes.HasPrefix(src, []byte(ByteOrderMark)) {
 		return nil, &Error{Position{1, 1}, "the file starts with a byte order mark; save it as UTF-8 without one"}
 	}
-	if at := tooDeep(src); at >= 0 {
-		return nil, &Error{PlaceOf(src, at), fmt.Sprintf("there are more than %d open brackets; write it flatter", maxDepth)}
+	if at := findTooDeep(src); at >= 0 {
+		return nil, &Error{PositionOf(src, at), fmt.Sprintf("there are more than %d open brackets; write it flatter", maxDepth)}
 	}
 	var all map[string]any
 	if err := toml.Unmarshal(src, &all); err != nil {
@@ -87,22 +86,22 @@ func Parse(src []byte) (*Document, error) {
 		return nil, &Error{Text: strings.TrimPrefix(err.Error(), "toml: ")}
 	}
 	r := reader{doc: Document{Src: src}, counts: map[string]int{}}
-	r.p.Reset(slices.Clip(src))
-	for r.p.NextExpression() {
-		r.expression(r.p.Expression())
+	r.parser.Reset(slices.Clip(src))
+	for r.parser.NextExpression() {
+		r.readExpression(r.parser.Expression())
 	}
-	if err := r.p.Error(); err != nil { // Unmarshal has already reported it
+	if err := r.parser.Error(); err != nil { // Unmarshal has already reported it
 		return nil, &Error{Text: err.Error()}
 	}
 	return &r.doc, nil
 }
 
-// maxDepth bounds the brackets that are open at once: the parser calls itself for each.
+// maxDepth bounds the open brackets: the parser recurses for each.
 const maxDepth = 500
 
-// tooDeep returns where brackets are nested too deeply, or -1. Brackets in texts and comments do not count; the parser
-// reports a text that is not closed on its line.
-func tooDeep(src []byte) int {
+// findTooDeep returns the offset where brackets are nested too deeply, or -1. Brackets in texts and comments do not count; the
+// parser reports an unterminated text.
+func findTooDeep(src []byte) int {
 	depth := 0
 	for i := 0; i < len(src); i++ {
 		switch c := src[i]; c {
@@ -121,6 +120,7 @@ func tooDeep(src []byte) int {
 	return -1
 }
 
+// lineLength returns the length of the first line without its end.
 func lineLength(src []byte) int {
 	if n := bytes.IndexByte(src, '\n'); n >= 0 {
 		return n
@@ -135,7 +135,7 @@ func textLength(src []byte, quote byte) int {
 			switch {
 			case quote == '"' && src[i] == '\\':
 				i++
-			case bytes.HasPrefix(src[i:], mark): // up to two more are the text's own
+			case bytes.HasPrefix(src[i:], mark): // up to two more marks belong to the text
 				end := i + 3
 				for end < len(src) && end < i+5 && src[end] == quote {
 					end++
@@ -156,29 +156,30 @@ func textLength(src []byte, quote byte) int {
 	return len(src)
 }
 
-// reader walks the expressions of a file.
+// reader reads the expressions of a file.
 type reader struct {
-	p      unstable.Parser
-	doc    Document
-	table  []string
-	counts map[string]int // elements so far of arrays of tables
-	seen   int            // offset up to which lines are counted
-	lines  int
+	parser    unstable.Parser
+	doc       Document
+	table     []string
+	counts    map[string]int // elements so far of arrays of tables, by path
+	countedTo int            // offset up to which lines are counted
+	lines     int
 }
 
-func (r *reader) expression(n *unstable.Node) {
+// readExpression reads a header or a key with its value.
+func (r *reader) readExpression(n *unstable.Node) {
 	switch n.Kind {
 	case unstable.Table, unstable.ArrayTable:
-		path, raw := r.key(n.Key())
-		h := Header{Path: path, At: r.place(raw.From), Many: n.Kind == unstable.ArrayTable, End: EndOfLine(r.doc.Src, raw.To)}
+		path, raw := r.readKey(n.Key())
+		h := Header{Path: path, At: r.position(raw.From), IsArray: n.Kind == unstable.ArrayTable, End: EndOfLine(r.doc.Src, raw.To)}
 		r.doc.Headers = append(r.doc.Headers, h)
-		r.table = r.withIndex(path, h.Many)
+		r.table = r.withIndex(path, h.IsArray)
 	case unstable.KeyValue:
-		r.keyValue(n, r.table, false)
+		r.readKeyValue(n, r.table, false)
 	}
 }
 
-// withIndex puts the number of the newest element behind the name of each array of tables.
+// withIndex inserts the index of the newest element after the name of each array of tables.
 func (r *reader) withIndex(path []string, begins bool) []string {
 	var out []string
 	for i, name := range path {
@@ -194,8 +195,9 @@ func (r *reader) withIndex(path []string, begins bool) []string {
 	return out
 }
 
-func (r *reader) keyValue(n *unstable.Node, table []string, inline bool) {
-	path, raw := r.key(n.Key())
+// readKeyValue reads a key with its value.
+func (r *reader) readKeyValue(n *unstable.Node, table []string, inline bool) {
+	path, raw := r.readKey(n.Key())
 	whole := n.Raw
 	end := int(whole.Offset + whole.Length)
 	from := raw.To
@@ -203,11 +205,11 @@ func (r *reader) keyValue(n *unstable.Node, table []string, inline bool) {
 		from++
 	}
 	it := Item{
-		Path: slices.Concat(table, path), At: r.place(raw.From), Value: r.place(from), Raw: Span{from, end}, Inline: inline,
+		Path: slices.Concat(table, path), At: r.position(raw.From), Value: r.position(from), Raw: Span{from, end}, IsInline: inline,
 		Prefix: prefixOf(r.doc.Src[raw.From:raw.To], len(path)), Line: lineStart(r.doc.Src, raw.From),
 	}
 	if v := n.Value(); v.Kind == unstable.InlineTable {
-		r.inlineTable(v, it.Path)
+		r.readInlineTable(v, it.Path)
 		it.Data = map[string]any{}
 	} else {
 		it.Data = valueOf(v)
@@ -216,7 +218,7 @@ func (r *reader) keyValue(n *unstable.Node, table []string, inline bool) {
 	r.doc.Items = append(r.doc.Items, it)
 }
 
-// elementsOf returns the places of an array's elements, as far as known.
+// elementsOf returns the ranges of an array's elements, as far as known.
 func (r *reader) elementsOf(n *unstable.Node) (all []Span) {
 	if n.Kind != unstable.Array {
 		return nil
@@ -229,24 +231,25 @@ func (r *reader) elementsOf(n *unstable.Node) (all []Span) {
 	return all
 }
 
-// Element returns the place of an array element, or that of the array if unknown.
+// Element returns the position of an array element, or that of the array if unknown.
 func (d *Document) Element(it *Item, i int) Position {
 	if i < len(it.elements) && it.elements[i].From > it.Raw.From && it.elements[i].To <= it.Raw.To {
-		return PlaceOf(d.Src, it.elements[i].From)
+		return PositionOf(d.Src, it.elements[i].From)
 	}
 	return it.Value
 }
 
-func (r *reader) inlineTable(n *unstable.Node, path []string) {
+// readInlineTable reads the items of an inline table.
+func (r *reader) readInlineTable(n *unstable.Node, path []string) {
 	for it := n.Children(); it.Next(); {
 		if c := it.Node(); c.Kind == unstable.KeyValue {
-			r.keyValue(c, path, true)
+			r.readKeyValue(c, path, true)
 		}
 	}
 }
 
-// key returns a dotted key and its place.
-func (r *reader) key(it unstable.Iterator) (path []string, at Span) {
+// readKey returns a dotted key and its range.
+func (r *reader) readKey(it unstable.Iterator) (path []string, at Span) {
 	for it.Next() {
 		k := it.Node()
 		if path == nil {
@@ -258,7 +261,7 @@ func (r *reader) key(it unstable.Iterator) (path []string, at Span) {
 	return path, at
 }
 
-// valueOf returns a value in Go types. Inline tables within arrays become maps.
+// valueOf returns a value as a Go value. Inline tables within arrays become maps.
 func valueOf(n *unstable.Node) any {
 	switch n.Kind {
 	case unstable.String:
@@ -303,25 +306,26 @@ func valueOf(n *unstable.Node) any {
 	return nil
 }
 
-// place counts lines on from the last requested place, so that a file is read in linear time.
-func (r *reader) place(offset int) Position {
-	if offset < r.seen {
-		return PlaceOf(r.doc.Src, offset)
+// position counts lines from the last requested offset, so that a file is read in linear time.
+func (r *reader) position(offset int) Position {
+	if offset < r.countedTo {
+		return PositionOf(r.doc.Src, offset)
 	}
-	r.lines += bytes.Count(r.doc.Src[r.seen:offset], []byte("\n"))
-	r.seen = offset
+	r.lines += bytes.Count(r.doc.Src[r.countedTo:offset], []byte("\n"))
+	r.countedTo = offset
 	return Position{r.lines + 1, offset - lineStart(r.doc.Src, offset) + 1}
 }
 
-// PlaceOf returns the place of an offset.
-func PlaceOf(src []byte, offset int) Position {
+// PositionOf returns the position of an offset.
+func PositionOf(src []byte, offset int) Position {
 	before := src[:offset]
 	return Position{bytes.Count(before, []byte("\n")) + 1, offset - lineStart(src, offset) + 1}
 }
 
+// lineStart returns the offset of the start of a line.
 func lineStart(src []byte, offset int) int { return bytes.LastIndexByte(src[:offset], '\n') + 1 }
 
-// EndOfLine returns the offset after the line of an offset.
+// EndOfLine returns the offset after the end of a line.
 func EndOfLine(src []byte, offset int) int {
 	if i := bytes.IndexByte(src[offset:], '\n'); i >= 0 {
 		return offset + i + 1

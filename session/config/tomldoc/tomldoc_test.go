@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestPlaces(t *testing.T) {
+func TestPositions(t *testing.T) {
 	d, err := Parse([]byte("a = 1\n[[t]]\n\"x y\".b = [\"p\",\n  \"q\", 3]\n[[t]]\nc = {d = true}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -15,7 +15,7 @@ func TestPlaces(t *testing.T) {
 	var got []string
 	for i := range d.Items {
 		it := &d.Items[i]
-		got = append(got, fmt.Sprintf("%s %v %v %v %v", strings.Join(it.Path, "/"), it.At, it.Value, it.Data, it.Inline))
+		got = append(got, fmt.Sprintf("%s %v %v %v %v", strings.Join(it.Path, "/"), it.At, it.Value, it.Data, it.IsInline))
 	}
 	want := `a {1 1} {1 5} 1 false
 t/0/x y/b {3 1} {3 11} [p q 3] false
@@ -25,9 +25,9 @@ t/1/c {6 1} {6 5} map[] false`
 		t.Error(s)
 	}
 	if at := d.Element(&d.Items[1], 1); at != (Position{4, 3}) {
-		t.Errorf("the second element stands at %v", at)
+		t.Errorf("got the second element at %v", at)
 	}
-	if h := d.Headers; len(h) != 2 || !h[1].Many || h[1].At != (Position{5, 3}) {
+	if h := d.Headers; len(h) != 2 || !h[1].IsArray || h[1].At != (Position{5, 3}) {
 		t.Errorf("%+v", h)
 	}
 }
@@ -50,8 +50,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Brackets in texts and comments are not nested, however many are open.
-func TestBracketsInTexts(t *testing.T) {
+// Any number of brackets in texts and comments is allowed.
+func TestDepth_IgnoresBracketsInTexts(t *testing.T) {
 	many := strings.Repeat("[{", maxDepth)
 	for _, src := range []string{
 		"#" + many, "a = '" + many + "'", "a = \"\\\"" + many + "\"", "a = \"\"\"\n\\\"\"\"" + many + "\"\"\"", "a = '''\n'" + many + "'''",
@@ -62,8 +62,8 @@ func TestBracketsInTexts(t *testing.T) {
 		}
 	}
 	for _, before := range []string{"a = 'x'\nb = ", "# '\na = ", "a = \"\\\\\"\nb = ", "a = \"\"\"x\"\"\"\nb = ", "a = ''\nb = ", "a = \"\"\nb = ", "a = 'x\nb = ", "a = [\"\"\"x\"\"\"\", ", "a = ['''x''''', ", "a = \"\"\"\"\"\"\nb = ", "a = \"x\\\nb = "} {
-		if tooDeep([]byte(before+many)) < 0 {
-			t.Errorf("%q hides brackets", before)
+		if findTooDeep([]byte(before+many)) < 0 {
+			t.Errorf("got no error of brackets after %q", before)
 		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Action is what happens with a system call, as the kernel wants it returned.
+// Action is the kernel's return value for a system call.
 type Action uint32
 
 // Ask passes the call to the owner of the filter's listener.
 const Ask Action = unix.SECCOMP_RET_USER_NOTIF
 
-// Allow lets it happen.
+// Allow lets the call proceed.
 const Allow Action = unix.SECCOMP_RET_ALLOW
 
 // Fail returns the action that fails a call with an error number.
@@ -23,23 +23,22 @@ func Fail(errno unix.Errno) Action {
 	return unix.SECCOMP_RET_ERRNO | Action(errno)&unix.SECCOMP_RET_DATA
 }
 
-// Arg is a condition on an argument: with only the bits of Mask, it is Value.
+// Arg is a condition on an argument: masked by Mask, it equals Value.
 type Arg struct {
 	Index int // 0 to 5
 	Mask  uint64
 	Value uint64
-	Not   bool // it is anything but Value
+	Not   bool // the argument must differ from Value
 }
 
-// Rule is about one system call. All its conditions must hold; none means any call of it.
+// Rule sets the action for a system call. All its conditions must hold; none means any call.
 type Rule struct {
-	Nr   uint32
-	Args []Arg
-	Then Action
+	Nr     uint32
+	Args   []Arg
+	Action Action
 }
 
-// Offsets in struct seccomp_data (linux/seccomp.h), whose numbers are of the machine's byte order: both machines that
-// this is for are little endian.
+// Offsets in struct seccomp_data (linux/seccomp.h), in the machine's byte order: both supported machines are little endian.
 const (
 	offNr   = 0
 	offArch = 4
@@ -48,31 +47,32 @@ const (
 
 const maxInstructions = 4096 // BPF_MAXINSNS
 
-// ErrMachine is returned on machines that no filter is made for.
+// ErrMachine is returned on machines without filters.
 var ErrMachine = errors.New("system calls can be filtered on amd64 and arm64 only")
 
-// Assemble makes a filter of rules.
+// Assemble returns the filter for rules.
 func Assemble(rules []Rule) ([]unix.SockFilter, error) { return assemble(machine, rules) }
 
 // arch identifies a machine's system call conventions.
 type arch struct {
-	audit uint32 // AUDIT_ARCH_…; 0: not known
-	x32   uint32 // this bit of a number marks another convention; 0: none
+	audit uint32 // AUDIT_ARCH_…; 0: unsupported
+	x32   uint32 // bit of a call number that marks another convention; 0: none
 }
 
+// assemble returns the filter for rules on a machine.
 func assemble(m arch, rules []Rule) ([]unix.SockFilter, error) {
 	if m.audit == 0 {
 		return nil, ErrMachine
 	}
 	none := uint32(Fail(unix.ENOSYS))
 	prog := []unix.SockFilter{
-		load(offArch),
+		loadWord(offArch),
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: m.audit},
-		ret(none),
+		returnAction(none),
 	}
 	if m.x32 != 0 {
-		prog = append(prog, load(offNr),
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: m.x32}, ret(none))
+		prog = append(prog, loadWord(offNr),
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: m.x32}, returnAction(none))
 	}
 	for _, r := range rules {
 		block, err := r.block()
@@ -81,7 +81,7 @@ func assemble(m arch, rules []Rule) ([]unix.SockFilter, error) {
 		}
 		prog = append(prog, block...)
 	}
-	prog = append(prog, ret(uint32(Allow)))
+	prog = append(prog, returnAction(uint32(Allow)))
 	if len(prog) > maxInstructions {
 		return nil, fmt.Errorf("a filter of %d instructions, the kernel takes %d", len(prog), maxInstructions)
 	}
@@ -90,8 +90,8 @@ func assemble(m arch, rules []Rule) ([]unix.SockFilter, error) {
 
 // block returns a rule's instructions. They jump to the end of the block if the rule does not match.
 func (r Rule) block() ([]unix.SockFilter, error) {
-	b := []unix.SockFilter{load(offNr), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: r.Nr}}
-	leave := []int{1} // instructions that jump to the end when they do not hold
+	b := []unix.SockFilter{loadWord(offNr), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: r.Nr}}
+	leave := []int{1} // instructions that jump to the end on a mismatch
 	for _, a := range r.Args {
 		if a.Index < 0 || a.Index > 5 {
 			return nil, fmt.Errorf("system call %d has no argument %d", r.Nr, a.Index)
@@ -99,7 +99,7 @@ func (r Rule) block() ([]unix.SockFilter, error) {
 		part, out := a.condition(len(b))
 		b, leave = append(b, part...), append(leave, out...)
 	}
-	b = append(b, ret(uint32(r.Then)))
+	b = append(b, returnAction(uint32(r.Action)))
 	for _, at := range leave {
 		jump := len(b) - at - 1
 		if jump > 255 {
@@ -120,7 +120,7 @@ func (a Arg) condition(at int) (b []unix.SockFilter, leave []int) {
 		}
 	}
 	for i := 0; i < len(halves); i += 3 {
-		b = append(b, load(halves[i]),
+		b = append(b, loadWord(halves[i]),
 			unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: halves[i+1]},
 			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: halves[i+2]})
 	}
@@ -134,14 +134,16 @@ func (a Arg) condition(at int) (b []unix.SockFilter, leave []int) {
 	for i := 2; i < len(b); i += 3 {
 		b[i].Jf = uint8(len(b) - i)
 	}
-	b = append(b, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: 0}) // never holds
+	b = append(b, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: 0}) // never matches
 	return b, append(leave, at+len(b)-1)
 }
 
-func load(offset uint32) unix.SockFilter {
+// loadWord loads a word of struct seccomp_data.
+func loadWord(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
-func ret(what uint32) unix.SockFilter {
+// returnAction ends the filter with an action.
+func returnAction(what uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: what}
 }

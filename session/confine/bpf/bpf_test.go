@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run is the kernel's machine, as far as filters use it (Documentation/networking/filter.rst).
-func run(t *testing.T, prog []unix.SockFilter, audit, nr uint32, args [6]uint64) Action {
+// runFilter interprets a filter as the kernel does (Documentation/networking/filter.rst).
+func runFilter(t *testing.T, prog []unix.SockFilter, audit, nr uint32, args [6]uint64) Action {
 	t.Helper()
 	data := binary.LittleEndian.AppendUint32(nil, nr)
 	data = binary.LittleEndian.AppendUint32(data, audit)
@@ -54,12 +54,12 @@ func TestAssemble(t *testing.T) {
 	const here, there, x32 = 0xc000003e, 0x40000003, 0x40000000
 	eperm, enosys := Fail(unix.EPERM), Fail(unix.ENOSYS)
 	prog, err := assemble(arch{audit: here, x32: x32}, []Rule{
-		{Nr: 59, Then: Ask},
-		{Nr: 41, Args: []Arg{{Index: 0, Mask: 0xffffffff, Value: 40}}, Then: eperm},
-		{Nr: 41, Args: []Arg{{Index: 0, Mask: 0xff, Value: 2, Not: true}, {Index: 1, Mask: 0xf, Value: 3}}, Then: enosys},
-		{Nr: 16, Args: []Arg{{Index: 5, Mask: ^uint64(0), Value: 0x1234567887654321}}, Then: eperm},
-		{Nr: 17, Args: []Arg{{Index: 2, Mask: ^uint64(0), Value: 0x100000001, Not: true}}, Then: eperm},
-		{Nr: 59, Then: eperm}, // the first that fits decides
+		{Nr: 59, Action: Ask},
+		{Nr: 41, Args: []Arg{{Index: 0, Mask: 0xffffffff, Value: 40}}, Action: eperm},
+		{Nr: 41, Args: []Arg{{Index: 0, Mask: 0xff, Value: 2, Not: true}, {Index: 1, Mask: 0xf, Value: 3}}, Action: enosys},
+		{Nr: 16, Args: []Arg{{Index: 5, Mask: ^uint64(0), Value: 0x1234567887654321}}, Action: eperm},
+		{Nr: 17, Args: []Arg{{Index: 2, Mask: ^uint64(0), Value: 0x100000001, Not: true}}, Action: eperm},
+		{Nr: 59, Action: eperm}, // the first match decides
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,14 +87,14 @@ func TestAssemble(t *testing.T) {
 		{here, 17, [6]uint64{2: 0x100000000}, eperm},
 		{here, 17, [6]uint64{2: 0x000000001}, eperm},
 	} {
-		if got := run(t, prog, c.audit, c.nr, c.args); got != c.want {
+		if got := runFilter(t, prog, c.audit, c.nr, c.args); got != c.want {
 			t.Errorf("call %#x of %#x with %x: %#x, want %#x", c.nr, c.audit, c.args, got, c.want)
 		}
 	}
 }
 
-func TestAssembleRefuses(t *testing.T) {
-	long := Rule{Nr: 1, Args: make([]Arg, 60), Then: Ask}
+func TestAssemble_Refuses(t *testing.T) {
+	long := Rule{Nr: 1, Args: make([]Arg, 60), Action: Ask}
 	for i := range long.Args {
 		long.Args[i].Mask = ^uint64(0)
 	}
@@ -107,18 +107,18 @@ func TestAssembleRefuses(t *testing.T) {
 		"many rules":       make([]Rule, 2000),
 	} {
 		if _, err := assemble(arch{audit: 1}, rules); err == nil {
-			t.Errorf("%s was taken", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 }
 
-// The kernel takes what is assembled for this machine.
-func TestKernelTakesIt(t *testing.T) {
-	prog, err := Assemble([]Rule{{Nr: unix.SYS_EXECVE, Then: Ask}, {Nr: unix.SYS_KEYCTL, Then: Fail(unix.EPERM)}})
+// The kernel accepts filters for this machine.
+func TestAssemble_AcceptedByKernel(t *testing.T) {
+	prog, err := Assemble([]Rule{{Nr: unix.SYS_EXECVE, Action: Ask}, {Nr: unix.SYS_KEYCTL, Action: Fail(unix.EPERM)}})
 	if errors.Is(err, ErrMachine) {
 		t.Skip(err)
 	}
-	if err != nil || run(t, prog, machine.audit, unix.SYS_KEYCTL, [6]uint64{}) != Fail(unix.EPERM) {
+	if err != nil || runFilter(t, prog, machine.audit, unix.SYS_KEYCTL, [6]uint64{}) != Fail(unix.EPERM) {
 		t.Error(err)
 	}
 }

@@ -71,11 +71,11 @@ func fileSeenBy(pid int, cwd, path string) (string, os.FileInfo) {
 	if base == "" || base == "." || base == ".." {
 		dir, base = path, ""
 	}
-	f, err := sys.FileOf(pid, cwd, dir)
-	if err != nil || f.At == "" {
+	f, err := sys.ResolvePath(pid, cwd, dir)
+	if err != nil || f.LocalPath == "" {
 		return "", nil
 	}
-	st, err := os.Lstat(filepath.Join(f.At, base))
+	st, err := os.Lstat(filepath.Join(f.LocalPath, base))
 	if err != nil {
 		return "", nil
 	}

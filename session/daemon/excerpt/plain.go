@@ -120,7 +120,7 @@ func omittedOf(info budget.CutInfo) *api.Omitted {
 	if !info.Cut {
 		return nil
 	}
-	return &api.Omitted{Bytes: int64(info.Bytes), Lines: info.Lines, LongLines: info.Long, Start: info.From, End: info.To}
+	return &api.Omitted{Bytes: int64(info.Bytes), Lines: info.Lines, LongLines: info.LongLines, Start: info.From, End: info.To}
 }
 
 // exactBytes is the size up to which all output is converted, to count exactly what is omitted. Of larger output the

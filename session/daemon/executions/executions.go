@@ -221,7 +221,7 @@ func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
 	if path == "" { // execveat of a descriptor
 		path = m.Dir
 	}
-	file, err := sys.FileOf(int(m.PID), m.Dir, path)
+	file, err := sys.ResolvePath(int(m.PID), m.Dir, path)
 	if file.Path != "" {
 		a.Path = file.Path
 	}
@@ -230,7 +230,7 @@ func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
 		return a, file, nil
 	}
 	if err == nil {
-		a.Real = file.At == file.Path
+		a.Real = file.LocalPath == file.Path
 		a.Installed = isRootPackage(file)
 		a.Link = systemName(m, file)
 		s.programs.addPrograms(&a, int(m.PID), file)

@@ -21,15 +21,15 @@ var packageDirs = []string{"/usr/", "/opt/", "/nix/store/", "/snap/"}
 
 // isRootPackage reports whether a packaged file and its directory belong to root and only root can write them.
 func isRootPackage(file sys.File) bool {
-	if file.Elsewhere || !slices.ContainsFunc(packageDirs, func(dir string) bool { return strings.HasPrefix(file.Path, dir) }) {
+	if file.IsOtherHere || !slices.ContainsFunc(packageDirs, func(dir string) bool { return strings.HasPrefix(file.Path, dir) }) {
 		return false
 	}
-	return rootWritesInode(file.Inode, file.At) && rootWritesInode(file.Dir, filepath.Dir(file.At))
+	return rootWritesInode(file.Inode, file.LocalPath) && rootWritesInode(file.Dir, filepath.Dir(file.LocalPath))
 }
 
 // rootWritesInode reports whether only root can write a file, by its inode if that was read, else by its path.
 func rootWritesInode(of sys.Inode, path string) bool {
-	if !of.Known {
+	if !of.IsKnown {
 		return rootWrites(path)
 	}
 	return of.UID == 0 && of.Perm&0o022 == 0

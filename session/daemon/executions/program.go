@@ -40,9 +40,9 @@ func LookAtFirst(a *authorize.Request, file string) {
 	}
 }
 
-// fileOf returns sys.FileOf. Where the system cannot resolve paths of other processes, it resolves them for the daemon.
+// fileOf returns sys.ResolvePath. Where the system cannot resolve paths of other processes, it resolves them for the daemon.
 func fileOf(pid int, dir, path string) (sys.File, error) {
-	f, err := sys.FileOf(pid, dir, path)
+	f, err := sys.ResolvePath(pid, dir, path)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return f, err
 	}
@@ -50,7 +50,7 @@ func fileOf(pid int, dir, path string) (sys.File, error) {
 		path = filepath.Join(dir, path)
 	}
 	real, err := filepath.EvalSymlinks(path)
-	return sys.File{Path: real, At: real}, err
+	return sys.File{Path: real, LocalPath: real}, err
 }
 
 // addPrograms adds the other programs that run if a file is executed.
@@ -63,7 +63,7 @@ func (p *programs) addPrograms(a *authorize.Request, pid int, file sys.File) {
 		for _, other := range p.otherNames(file) {
 			a.Also = append(a.Also, append([]string{other}, argv[1:]...))
 		}
-		if file.Elsewhere {
+		if file.IsOtherHere {
 			a.Opaque = "its process has private mounts, and the file is not the one that its name means elsewhere"
 		}
 		is, words := p.kindOf(file)
@@ -109,7 +109,7 @@ const (
 
 // kindOf returns the kind of a file, cached unless it is a script: a script's words are read each time.
 func (p *programs) kindOf(file sys.File) (kind, []string) {
-	path := file.At
+	path := file.LocalPath
 	id, ok := identifyFile(file)
 	if !ok {
 		return kindOf(path)
@@ -264,13 +264,13 @@ func identify(path string) (id contentID, ok bool) {
 // identifyFile returns the contentID of a file, from its inode if that was read.
 func identifyFile(file sys.File) (id contentID, ok bool) {
 	of := &file.Inode
-	if !of.Known {
-		return identify(file.At)
+	if !of.IsKnown {
+		return identify(file.LocalPath)
 	}
-	if !of.Regular {
+	if !of.IsRegular {
 		return id, false
 	}
-	id = contentID{of.Dev, of.Number, of.Size, of.Written, of.Changed}
+	id = contentID{of.Dev, of.Number, of.Size, of.Modified, of.Changed}
 	return id, time.Since(id.inode) > settleTime
 }
 
@@ -289,10 +289,10 @@ const maxCached = 4096
 
 // otherNames returns the system's programs that a file is under another name: the same file, or the same bytes.
 func (p *programs) otherNames(file sys.File) []string {
-	if file.At == "" || !file.Elsewhere && slices.Contains(programDirs, filepath.Dir(file.Path)) {
+	if file.LocalPath == "" || !file.IsOtherHere && slices.Contains(programDirs, filepath.Dir(file.Path)) {
 		return nil
 	}
-	st, err := os.Stat(file.At)
+	st, err := os.Stat(file.LocalPath)
 	if err != nil || !st.Mode().IsRegular() {
 		return nil
 	}
@@ -309,7 +309,7 @@ func (p *programs) otherNames(file sys.File) []string {
 	}
 	var names []string
 	for _, path := range same {
-		if other, err := os.Stat(path); err == nil && (os.SameFile(st, other) || sameContent(file.At, path)) {
+		if other, err := os.Stat(path); err == nil && (os.SameFile(st, other) || sameContent(file.LocalPath, path)) {
 			names = append(names, path)
 		}
 	}

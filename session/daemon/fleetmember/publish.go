@@ -140,7 +140,7 @@ func (p *membership) forget(id string) {
 
 // publishHost publishes the host's own entry.
 func (p *membership) publishHost() {
-	at := sys.LookAtMachine()
+	at := sys.ReadMachineLoad()
 	h := api.FleetHost{
 		Host: p.id.Name, Build: p.m.cfg.Build, System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: at.Load,
 		Memory: at.Memory, Free: at.Free, Labels: p.labels(), Drained: p.isDrained(), Time: time.Now().UTC(),

@@ -74,7 +74,7 @@ func (p withoutDeadlines) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return netconn.Of(c), rw, nil
+	return netconn.Wrap(c), rw, nil
 }
 
 // refuseUpgrade answers a request that was to become a WebSocket and cannot.
@@ -134,8 +134,8 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 	}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.resume = resume; resume.Key != "" {
-		c.accepted.Store(resume.Typed)
-		c.acked.Store(resume.Typed)
+		c.accepted.Store(resume.Acknowledged)
+		c.acked.Store(resume.Acknowledged)
 		c.acceptedC = make(chan struct{}, 1)
 	}
 	if c.readOnly {
@@ -159,7 +159,7 @@ func resumeOf(q url.Values) (r attach.Resume, err error) {
 		return r, api.Errorf(api.CodeInvalid, "resume %q, typed %q, from %q", r.Key, q.Get("typed"), q.Get("from")).
 			WithHint("resume is 1 to 64 letters, digits and hyphens, the others are numbers")
 	}
-	r.Typed, r.From, r.Late = typed, from, q.Get("taken") == "late"
+	r.Acknowledged, r.From, r.AcksLate = typed, from, q.Get("taken") == "late"
 	return r, nil
 }
 
@@ -419,7 +419,7 @@ func (a *attached) sendOutput(to uint64) (fresh bool, err error) {
 		if len(a.out) == 0 {
 			continue
 		}
-		if a.acceptedC != nil && !a.resume.Late {
+		if a.acceptedC != nil && !a.resume.AcksLate {
 			a.info.Next = a.offset - uint64(a.filter.Pending())
 			if err := a.sendInfo(false); err != nil {
 				return false, err
@@ -437,9 +437,9 @@ func (a *attached) sendOutput(to uint64) (fresh bool, err error) {
 func (a *attached) sendInfo(ended bool) error {
 	st := a.e.Session.Status()
 	a.info = attach.Info{
-		Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended, Next: a.info.Next, Taken: a.accepted.Load(),
+		Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended, Next: a.info.Next, Accepted: a.accepted.Load(),
 	}
-	a.acked.Store(a.info.Taken)
+	a.acked.Store(a.info.Accepted)
 	if st.Exit != nil {
 		a.info.Signal = st.Exit.Signal
 		if st.Exit.Signal == "" {

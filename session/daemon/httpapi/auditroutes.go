@@ -77,5 +77,5 @@ func (s *Server) verifyAudit(_ context.Context, in *auditHeads) (audit.Report, e
 		anchors = append(anchors, h)
 	}
 	log := s.daemon.Audit()
-	return audit.Verify(log.Dir(), audit.Against{Anchors: anchors, Written: log.Head()})
+	return audit.Verify(log.Dir(), audit.Baseline{Anchors: anchors, Written: log.Head()})
 }

@@ -81,7 +81,7 @@ func (s *Server) holderOf(conn net.Conn, pid int) holder {
 		return holder{}
 	}
 	// the daemon itself runs only the user's configuration and admitted commands of agents
-	if c.Line[len(line)].PID == os.Getpid() {
+	if c.Ancestors[len(line)].PID == os.Getpid() {
 		return holder{agent: shellcmd.AgentOf(line[len(line)-1].PID)}
 	}
 	leads := map[int]*registry.Handle{}

@@ -51,7 +51,7 @@ func (s *Server) getSuggestions(ctx context.Context, in *commandPath) ([]suggest
 	if dir == "" {
 		dir = c.Cwd
 	}
-	list := suggest.Suggest(suggest.Context{Line: c.Text, Output: out, Result: r, Programs: programsOn(os.Getenv("PATH")), Files: dirEntries(dir), Verbs: buildTargets(dir)})
+	list := suggest.Suggest(suggest.Context{Line: c.Text, Output: out, Result: r, Programs: programsOn(os.Getenv("PATH")), Files: dirEntries(dir), Targets: buildTargets(dir)})
 	if list == nil {
 		list = []suggest.Suggestion{}
 	}
@@ -71,8 +71,8 @@ func programsOn(path string) []string {
 const maxVerbFile = 256 << 10
 
 // buildTargets returns the targets of a directory's makefile and package.json.
-func buildTargets(dir string) *suggest.Verbs {
-	v := &suggest.Verbs{}
+func buildTargets(dir string) *suggest.Targets {
+	v := &suggest.Targets{}
 	if !strings.HasPrefix(dir, "/") {
 		return v
 	}

@@ -287,6 +287,6 @@ func openView(pid int, root string) (*os.File, error) {
 
 // recordDraft adds a commit or a discard to the audit log and publishes it.
 func (s *Server) recordDraft(ctx context.Context, to *draftTarget, kind string, r *api.DraftResult, failed error) {
-	s.daemon.Audit().Later(drafts.AuditRecord(identity.Of(ctx), to.id, to.name, kind, r, failed))
+	s.daemon.Audit().AppendLater(drafts.AuditRecord(identity.Of(ctx), to.id, to.name, kind, r, failed))
 	s.reg.PublishDraft(to.e, kind, r)
 }

@@ -58,7 +58,7 @@ func (s *Server) putFile(ctx context.Context, in *putFileQuery) (api.StoredFile,
 	if err != nil {
 		return f, err
 	}
-	s.daemon.Audit().Later(audit.Record{
+	s.daemon.Audit().AppendLater(audit.Record{
 		Actor: identity.Of(ctx), Kind: audit.Write, Session: e.ID(), Name: e.Record().Name, Path: f.Path, Verdict: "allow",
 		Note: fmt.Sprintf("put, %d bytes, sha256 %s", f.Size, f.SHA256),
 	})
@@ -173,7 +173,7 @@ func (s *Server) checkSecrets(ctx context.Context, f *os.File) error {
 	case len(b) > maxChecked:
 		return api.Errorf(api.CodeDenied, "%q is too large to be searched for secrets (%d MiB)", name, maxChecked>>20).
 			WithHint("the user of that host copies it with `longterm get`")
-	case set.Text(string(b)) != string(b):
+	case set.MaskText(string(b)) != string(b):
 		return api.Errorf(api.CodeDenied, "%q contains secrets", name).WithHint("the user of that host copies it with `longterm get`")
 	}
 	return nil

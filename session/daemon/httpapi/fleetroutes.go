@@ -69,7 +69,7 @@ func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct })
 	if err != nil {
 		return api.Fleet{}, err
 	}
-	s.daemon.Audit().Later(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "fleet", Verdict: "allow", Note: in.Body.Act + " " + in.Body.Name})
+	s.daemon.Audit().AppendLater(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "fleet", Verdict: "allow", Note: in.Body.Act + " " + in.Body.Name})
 	st := f.Status()
 	st.Restored = restored
 	return st, nil

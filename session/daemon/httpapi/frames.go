@@ -75,7 +75,7 @@ func (s *stream) frames(ctx context.Context) error {
 			if set.Empty() {
 				v.Engine.Frame(&f, vterm.Query{Since: since})
 			} else { // a secret may continue in unchanged rows
-				above = redact.Above(v.Engine)
+				above = redact.LinesAbove(v.Engine)
 				v.Engine.Frame(&f, vterm.Query{})
 			}
 			modes = v.Modes
@@ -83,17 +83,17 @@ func (s *stream) frames(ctx context.Context) error {
 			return err
 		}
 		st := string(s.e.Session.Status().State)
-		out := attach.Frame{Modes: modes, State: st, Held: held}
+		out := attach.Frame{Modes: modes, State: st, IsViewOnly: held}
 		out.Effects, effects = effectsOf(s.e.Session, effects)
 		if f.Version == since && st == state && !told && len(out.Effects) == 0 {
 			continue
 		}
 		if s.acceptedC != nil {
 			n := s.accepted.Load()
-			out.Taken = &n
+			out.Accepted = &n
 			s.acked.Store(n)
 		}
-		set.Frame(&f, above)
+		set.MaskFrame(&f, above)
 		render.FromFrame(&out.Screen, &f)
 		if s.blocks != nil {
 			s.blocks.Show(ctx, &out.Screen)

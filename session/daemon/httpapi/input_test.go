@@ -16,7 +16,7 @@ import (
 // FEATURES: R7
 func TestAcknowledgements_Batched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stream{resume: attach.Resume{Key: "k", Late: true}, acceptedC: make(chan struct{}, 1)}
+		s := &stream{resume: attach.Resume{Key: "k", AcksLate: true}, acceptedC: make(chan struct{}, 1)}
 		told := func(want bool) {
 			t.Helper()
 			select {

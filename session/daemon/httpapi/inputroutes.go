@@ -159,7 +159,7 @@ func (s *stream) countAccepted() {
 		return
 	}
 	n := s.accepted.Add(1)
-	if s.resume.Late && n-s.acked.Load() < maxUnacked {
+	if s.resume.AcksLate && n-s.acked.Load() < maxUnacked {
 		if s.ackPending.CompareAndSwap(false, true) {
 			time.AfterFunc(ackDelay, func() {
 				s.ackPending.Store(false)

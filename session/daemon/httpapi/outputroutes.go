@@ -368,14 +368,14 @@ func (s *Server) copyScreen(ctx context.Context, e *registry.Handle, q *ScreenQu
 		}
 		var before int
 		var joins bool
-		around, before, joins = redact.Surrounding(h, from, to)
+		around, before, joins = redact.LinesAround(h, from, to)
 		history = around[before : before+to-from]
 		switch alt := kind == vterm.ScreenAlternate || kind == vterm.ScreenActive && modes.AltScreen; {
 		case alt: // nothing precedes the alternate screen
 		case joins && q.Scrollback != "":
 			above, around = around, nil
 		default:
-			above = redact.AbovePrimary(engine)
+			above = redact.LinesAbovePrimary(engine)
 		}
 		engine.Frame(&f, vterm.Query{Since: since, Screen: kind, HistoryFrom: from, HistoryTo: to}) // after the lines, with what they refer to
 	}
@@ -386,8 +386,8 @@ func (s *Server) copyScreen(ctx context.Context, e *registry.Handle, q *ScreenQu
 		return rangeErr
 	}
 	if !set.Empty() {
-		set.Lines(&f, around)
-		set.Frame(&f, above)
+		set.MaskRows(&f, around)
+		set.MaskFrame(&f, above)
 		if q.Since != 0 {
 			f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= q.Since })
 			f.Full = false

@@ -76,7 +76,7 @@ func TestPageOfEndedSessions(t *testing.T) {
 		}
 		sayTo(t, ws, `{"t":"sub","id":1,"s":"own"}`)
 		var m wire.Mirror
-		if _, err := m.Take(hear(t, ws, "f"), map[int]wire.MirrorStyle{}); err != nil || m.State != "exited" || m.Lines[0].Text() != "printed by own" {
+		if _, err := m.Apply(hear(t, ws, "f"), map[int]wire.MirrorStyle{}); err != nil || m.State != "exited" || m.Lines[0].Text() != "printed by own" {
 			t.Errorf("%q: %+v, %v", token, m, err)
 		}
 		sayTo(t, ws, `{"t":"sub","id":2,"s":"other"}`, `{"t":"key","id":1,"k":"a","q":1}`, `{"t":"key","id":9,"k":"a"}`)

@@ -101,15 +101,15 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 // opening returns the first record of a passage: the screen at its start.
 func (p *passage) opening(engine vterm.Engine) api.Record {
 	var f vterm.Frame
-	above := redact.Above(engine)
+	above := redact.LinesAbove(engine)
 	engine.Frame(&f, vterm.Query{})
-	p.secrets.Frame(&f, above)
+	p.secrets.MaskFrame(&f, above)
 	r := api.Record{Kind: "screen", Offset: p.from, Time: p.s.Status().Started, Cols: f.Cols, Rows: f.Rows}
 	if p.from > 0 {
 		var behind vterm.Frame
 		if f.Alt {
 			engine.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
-			p.secrets.Frame(&behind, redact.AbovePrimary(engine))
+			p.secrets.MaskFrame(&behind, redact.LinesAbovePrimary(engine))
 		}
 		r.Data = render.AppendTerminal(nil, engine, &f, &behind)
 	}
@@ -148,7 +148,7 @@ func (p *passage) write(ctx context.Context, w io.Writer) error {
 	return ctx.Err()
 }
 
-// A batch is a group of records that are masked and written together. Masking a byte needs up to redact.Reach bytes
+// A batch is a group of records that are masked and written together. Masking a byte needs up to redact.ContextBytes bytes
 // before and after it, which are read once per batch; records of programs that print short lines are short.
 const (
 	batchBytes   = 128 << 10 // of output

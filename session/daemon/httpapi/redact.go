@@ -146,12 +146,12 @@ var approvalTypes = map[reflect.Type]bool{
 func (s *Server) prepareAnswer(ctx context.Context, v any) {
 	set := s.redactorFor(ctx)
 	if identity.Of(ctx).IsAgent() {
-		redact.Rewrite(v, func(text string) string { return plaintext.Visible(set.Text(text)) })
+		redact.RewriteStrings(v, func(text string) string { return plaintext.Visible(set.MaskText(text)) })
 	} else {
-		set.Deep(v)
+		set.MaskDeep(v)
 	}
 	if contains(reflect.TypeOf(v), approvalTypes) {
-		redact.RewriteIn(v, approvalTypes, plaintext.Literal)
+		redact.RewriteStringsIn(v, approvalTypes, plaintext.Literal)
 	}
 }
 

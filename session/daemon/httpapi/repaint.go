@@ -30,11 +30,11 @@ func (a *attached) repaint(ctx context.Context) error {
 	err := a.e.Session.WithScreenAt(ctx, a.offset, func(v session.View) {
 		modes, at = v.Modes, v.Offset
 		if a.history > 0 {
-			h, before := v.Engine.Recent(a.history+redact.AroundLines), 0
-			above, before, _ = redact.Surrounding(h, max(0, h.Len()-a.history), h.Len())
+			h, before := v.Engine.Recent(a.history+redact.ContextLines), 0
+			above, before, _ = redact.LinesAround(h, max(0, h.Len()-a.history), h.Len())
 			past = above[before:]
 		} else if !set.Empty() {
-			above = redact.Above(v.Engine)
+			above = redact.LinesAbove(v.Engine)
 		}
 		v.Engine.Frame(&a.frame, vterm.Query{}) // after the lines, with what they refer to
 		if c, ok := v.Engine.(carrier); ok {
@@ -45,7 +45,7 @@ func (a *attached) repaint(ctx context.Context) error {
 		return err
 	}
 	if !set.Empty() {
-		set.Frame(&a.frame, above)
+		set.MaskFrame(&a.frame, above)
 		carry = nil // it may be the beginning of one
 	}
 	a.drawn = attach.Control{Cols: a.frame.Cols, Rows: a.frame.Rows}

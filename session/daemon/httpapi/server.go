@@ -67,8 +67,8 @@ type Server struct {
 	endings  endings
 	pictures pictureKeys
 	page     *web.Server
-	toFleet  *web.Onward // forwards requests to hosts of the fleet
-	toSSH    *web.Onward // forwards requests to ssh hosts
+	toFleet  *web.Forwarder // forwards requests to hosts of the fleet
+	toSSH    *web.Forwarder // forwards requests to ssh hosts
 	pages    pagesocket.Sockets
 	inner    http.Handler // handler behind the checks of the TCP and fleet listeners; set by Handler
 	stills   stills
@@ -108,11 +108,11 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *liv
 	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, files: sessionfiles.New(h.Dirs()), stills: stills{lock: make(chan struct{}, 1)}}
 	n := runtime.GOMAXPROCS(0)
 	s.reads, s.changes = fairsched.New(2*max(2, n)).Crowds(max(1, n/2)), fairsched.New(max(2, n)).Crowds(max(1, n/2))
-	s.page, s.toFleet = s.newWebServer(), web.NewOnward(web.Beyond{
-		Dial: s.dialHost, Hosts: "of the fleet", Hint: "`longterm fleet hosts` lists the connected hosts",
+	s.page, s.toFleet = s.newWebServer(), web.NewForwarder(web.ForwardConfig{
+		Dial: s.dialHost, HostsText: "of the fleet", Hint: "`longterm fleet hosts` lists the connected hosts",
 	}, writeError, s.log)
-	s.toSSH = web.NewOnward(web.Beyond{
-		Dial: s.dialSSH, Hosts: "over ssh", Hint: "see `longterm -H HOST ls`", Header: http.Header{identity.HostHeader: {hosts.As()}},
+	s.toSSH = web.NewForwarder(web.ForwardConfig{
+		Dial: s.dialSSH, HostsText: "over ssh", Hint: "see `longterm -H HOST ls`", Header: http.Header{identity.HostHeader: {hosts.ClientLabel()}},
 	}, writeError, s.log)
 	s.pages.Host, s.pages.Registry, s.pages.Log, s.pages.Build = pageHost{s}, h, log, build
 	return s

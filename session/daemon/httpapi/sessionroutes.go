@@ -72,7 +72,7 @@ func (s *Server) tableSessions(ctx context.Context, in *tableQuery) (*table, err
 	s.prepareAnswer(ctx, &list)
 	var b bytes.Buffer
 	home, _ := os.UserHomeDir() // "": directories stay whole
-	if err := listing.Fit(&b, list, listing.Look{Width: in.Width, Colour: in.Color}, home); err != nil {
+	if err := listing.WriteSessions(&b, list, listing.TableFormat{Width: in.Width, Colour: in.Color}, home); err != nil {
 		return nil, err
 	}
 	return &table{"text/plain; charset=utf-8", b.Bytes()}, nil

@@ -126,7 +126,7 @@ func (s *Server) revokeToken(ctx context.Context, in *struct {
 
 // recordToken adds an action on a token to the audit log.
 func (s *Server) recordToken(ctx context.Context, t *apitoken.Token, what string) {
-	s.daemon.Audit().Later(audit.Record{
+	s.daemon.Audit().AppendLater(audit.Record{
 		Actor: identity.Of(ctx), Kind: audit.Write, Session: t.Session, Path: "token " + t.Name, Verdict: "allow", Note: what,
 	})
 }

@@ -42,7 +42,7 @@ func (s *Server) newWebServer() *web.Server {
 		h := s.conf.Get().HTTP
 		return apitoken.Source{Hosts: h.Hosts, Origins: h.Origins}
 	}
-	c.Proxies = func(peer string) bool { return isProxy(s.conf.Get().HTTP.Proxies, peer) }
+	c.IsProxy = func(peer string) bool { return isProxy(s.conf.Get().HTTP.Proxies, peer) }
 	c.Serve = func(w http.ResponseWriter, r *http.Request, g apitoken.Grant) {
 		a := identity.Actor{UID: os.Getuid()}
 		if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !apitoken.Loopback(r.RemoteAddr) {
@@ -51,8 +51,8 @@ func (s *Server) newWebServer() *web.Server {
 		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
 		s.serveGranted(w, r.WithContext(identity.With(r.Context(), a)), g, s.inner)
 	}
-	c.ServeOther = s.serveOther
-	c.Made = func(r *http.Request, t apitoken.Token, what string) {
+	c.ServeHost = s.serveOther
+	c.OnLogin = func(r *http.Request, t apitoken.Token, what string) {
 		s.recordToken(identity.With(r.Context(), identity.Actor{UID: os.Getuid(), Token: t.Name}), &t, what)
 	}
 	return web.New(c)
@@ -61,7 +61,7 @@ func (s *Server) newWebServer() *web.Server {
 // serveOther forwards a request of the page to another host, of the fleet or over ssh. There this host's rights count,
 // or the user's, not the login's. So it requires a login with all rights here that is not a token for others.
 func (s *Server) serveOther(w http.ResponseWriter, r *http.Request, g apitoken.Grant, host string) {
-	name, ssh := strings.CutPrefix(host, web.OverSSH)
+	name, ssh := strings.CutPrefix(host, web.SSHPrefix)
 	switch {
 	case ssh && !slices.ContainsFunc(s.daemon.SSH().List(), func(h api.SSHHost) bool { return h.Host == name }):
 		writeError(w, api.Errorf(api.CodeNotFound, "%.60q is not among hosts.names", name).WithHint("see `longterm config`"))
@@ -155,7 +155,7 @@ func (s *Server) Shared(token string) http.Handler {
 			return
 		}
 		if r.URL.Path == "/web/me" {
-			web.Me(w, g)
+			web.WriteLoginInfo(w, g)
 			return
 		}
 		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
@@ -217,7 +217,7 @@ func (s *Server) openWeb(ctx context.Context, in *struct{ Body api.OpenWeb }) (a
 		return v, nil
 	}
 	t.Expires = time.Now().AddDate(0, 0, cmp.Or(o.Days, loginDays)).UTC().Truncate(time.Second)
-	v.Link, v.Expires = at.URL+"#login="+s.page.Link(t), time.Now().Add(web.LinkTime).Truncate(time.Second)
+	v.Link, v.Expires = at.URL+"#login="+s.page.Link(t), time.Now().Add(web.LinkLifetime).Truncate(time.Second)
 	s.recordToken(ctx, &t, "a link to log in was made, for "+strings.Join(t.May, ", "))
 	return v, nil
 }
@@ -226,7 +226,7 @@ func (s *Server) closeWeb(ctx context.Context, _ *struct{}) (noContent, error) {
 	if err := s.daemon.CloseWeb(); err != nil {
 		return noContent{}, err
 	}
-	s.daemon.Audit().Later(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "page", Verdict: "allow", Note: "served no longer"})
+	s.daemon.Audit().AppendLater(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "page", Verdict: "allow", Note: "served no longer"})
 	return noContent{true}, nil
 }
 

@@ -168,7 +168,7 @@ func (s *Settings) Look(now time.Time) bool {
 
 // load reads the file; if it is invalid, the current values stay.
 func (s *Settings) load() {
-	file, src, err := config.Read(s.dirs.ConfigFile())
+	file, src, err := config.ReadFile(s.dirs.ConfigFile())
 	if err == nil {
 		using := "file"
 		if src == nil {
@@ -185,7 +185,7 @@ func (s *Settings) load() {
 		s.log.Error("the configuration is not taken", "problem", p.Error())
 	}
 	again := *s.current.Load()
-	if kept, src, err := config.Read(s.dirs.ConfigKept()); again.status.Using == "" && err == nil && src != nil {
+	if kept, src, err := config.ReadFile(s.dirs.ConfigKept()); again.status.Using == "" && err == nil && src != nil {
 		again = *s.apply(kept, "kept")
 	}
 	switch again.status.Using {
@@ -223,7 +223,7 @@ func (s *Settings) saveCopy(src []byte) {
 		}
 		return
 	}
-	if err := config.Write(path, src); err != nil {
+	if err := config.WriteFile(path, src); err != nil {
 		s.log.Warn("keep the configuration", "err", err)
 	}
 }

@@ -41,7 +41,7 @@ func (c *changing) open() { c.Settings = Open(c.dirs, slog.New(slog.DiscardHandl
 
 func (c *changing) write(content string) {
 	c.t.Helper()
-	if err := config.Write(c.dirs.ConfigFile(), []byte(content)); err != nil {
+	if err := config.WriteFile(c.dirs.ConfigFile(), []byte(content)); err != nil {
 		c.t.Fatal(err)
 	}
 	c.age -= time.Hour

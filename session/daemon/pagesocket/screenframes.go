@@ -232,7 +232,7 @@ func (p *sub) markChanged() {
 // frames builds the frames of a subscription.
 type frames struct {
 	p       *sub
-	shown   wire.Shown
+	shown   wire.PageScreen
 	since   uint64
 	started bool
 	past    bool // a past screen is shown, which does not change
@@ -248,7 +248,7 @@ func (s *frames) show(view wire.View, changed bool, dirty time.Time) error {
 		s.since = 0 // all rows are looked at; what the page has it is not sent again
 	}
 	s.view, s.past = view, view.At != ""
-	f := wire.Frame{ID: p.id, Epoch: epoch(), Screen: &s.screen, From: view.From, To: view.To, Links: !view.Thumb, Asked: changed}
+	f := wire.Frame{ID: p.id, Epoch: epoch(), Screen: &s.screen, From: view.From, To: view.To, Links: !view.Thumb, Requested: changed}
 	var resumed map[int]bool
 	var err error
 	if s.past {
@@ -296,9 +296,9 @@ func (s *frames) copyScreen(f *wire.Frame) (resumed map[int]bool, err error) {
 			v.Engine.Frame(&s.frame, vterm.Query{Since: s.since})
 			return
 		}
-		above := redact.Above(v.Engine)
+		above := redact.LinesAbove(v.Engine)
 		v.Engine.Frame(&s.frame, vterm.Query{}) // a secret may continue in unchanged rows
-		set.Frame(&s.frame, above)
+		set.MaskFrame(&s.frame, above)
 	})
 	if err != nil {
 		return nil, err
@@ -340,9 +340,9 @@ func (c *conn) emulatorAt(ctx context.Context, e *registry.Handle, at string, lo
 func (s *frames) emulatorAt(f *wire.Frame) error {
 	p := s.p
 	off, err := p.c.emulatorAt(p.ctx, p.e, s.view.At, func(engine vterm.Engine) {
-		above := redact.Above(engine)
+		above := redact.LinesAbove(engine)
 		engine.Frame(&s.frame, vterm.Query{})
-		p.c.srv.Host.Redactor(p.c.ctx).Frame(&s.frame, above)
+		p.c.srv.Host.Redactor(p.c.ctx).MaskFrame(&s.frame, above)
 	})
 	if err != nil {
 		return err
@@ -366,7 +366,7 @@ func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 			return dst
 		}
 		if resumed != nil {
-			s.shown.Has(f, &p.c.styles, resumed)
+			s.shown.MarkKnown(f, &p.c.styles, resumed)
 		}
 		b, nothing := s.shown.Append(dst, &p.c.styles, f)
 		if nothing {

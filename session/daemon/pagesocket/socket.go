@@ -205,7 +205,7 @@ func (c *conn) listen(alive func()) {
 			c.end(errFlood)
 			return
 		}
-		m, err := wire.Read(b)
+		m, err := wire.ParseMessage(b)
 		if err != nil || kind != websocket.TextMessage {
 			c.end(wire.ErrMessage)
 			return
@@ -403,7 +403,7 @@ func (c *conn) lists() error {
 		return err
 	}
 	veil := c.srv.Host.Redactor(c.ctx)
-	veil.Deep(&list)
+	veil.MaskDeep(&list)
 	type sessions struct {
 		T     string        `json:"t"`
 		List  []api.Session `json:"list"`
@@ -421,7 +421,7 @@ func (c *conn) lists() error {
 	if err != nil {
 		c.srv.Log.Warn("approvals for a page", "err", err)
 	}
-	veil.Deep(&asked)
+	veil.MaskDeep(&asked)
 	return c.send(struct {
 		T    string         `json:"t"`
 		List []api.Approval `json:"list"`
@@ -440,7 +440,7 @@ func (c *conn) event(e *api.Event) error {
 		}
 		v = api.Event{Seq: e.Seq, Kind: "removed", Session: &api.Session{ID: e.Session.ID, Name: e.Session.Name, Argv: []string{}, Labels: map[string]string{}}}
 	}
-	c.srv.Host.Redactor(c.ctx).Deep(&v)
+	c.srv.Host.Redactor(c.ctx).MaskDeep(&v)
 	if c.brief && v.Kind == "input" && v.Session != nil {
 		return c.sendEvents(c.inputs.add(v, time.Now()))
 	}

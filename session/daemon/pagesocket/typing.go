@@ -146,7 +146,7 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	if t.ID, err = m.Unique(); err != nil {
+	if t.ID, err = m.RequestID(); err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	t.FromUser = !identity.Of(p.ctx).IsAgent()

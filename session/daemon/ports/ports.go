@@ -44,7 +44,7 @@ const (
 type Watch struct {
 	reg   *registry.Registry
 	pace  *idlepoll.Poller
-	find  func(groups [][]int, unix bool) []listeners.Found
+	find  func(groups [][]int, unix bool) []listeners.GroupSockets
 	alarm *idlepoll.Alarm
 	wake  chan struct{}
 
@@ -67,7 +67,7 @@ type watched struct {
 
 // New returns a watch of a registry's sessions. It looks by itself after Start.
 func New(reg *registry.Registry, pace *idlepoll.Poller) *Watch {
-	w := &Watch{reg: reg, pace: pace, find: listeners.Look, sessions: map[string]*watched{}, wake: make(chan struct{}, 1)}
+	w := &Watch{reg: reg, pace: pace, find: listeners.Find, sessions: map[string]*watched{}, wake: make(chan struct{}, 1)}
 	w.alarm = pace.Alarm(func() {
 		select {
 		case w.wake <- struct{}{}:
@@ -249,7 +249,7 @@ func (w *Watch) scan(of []*registry.Handle, unix bool) {
 		now := describe(found[i].Sockets, was, unix)
 		opened, closed := missing(now, was), missing(was, now)
 		if len(opened)+len(closed) > 0 || !slices.Equal(now, was) {
-			e.SetPorts(now, found[i].More)
+			e.SetPorts(now, found[i].Omitted)
 		}
 		w.reschedule(e, began, len(opened)+len(closed) > 0, len(pids[i]), len(now))
 		for _, p := range first(closed, maxEvents) {
@@ -353,7 +353,7 @@ func describe(found []listeners.Socket, was []api.Port, unix bool) []api.Port {
 	var list []api.Port
 	for i := range found {
 		s := &found[i]
-		p := api.Port{Unix: s.Path, PID: s.PID, Inside: s.Inside, Program: programOf(s.PID, was)}
+		p := api.Port{Unix: s.Path, PID: s.PID, Inside: s.IsOtherNamespace, Program: programOf(s.PID, was)}
 		if s.Path == "" {
 			p.Port, p.Address = int(s.Addr.Port()), s.Addr.Addr().String()
 		}

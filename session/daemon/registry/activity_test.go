@@ -130,7 +130,7 @@ func settingsOf(t *testing.T, file string) *liveconfig.Settings {
 	t.Helper()
 	dir := t.TempDir()
 	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config")}
-	if err := config.Write(dirs.ConfigFile(), []byte(file)); err != nil {
+	if err := config.WriteFile(dirs.ConfigFile(), []byte(file)); err != nil {
 		t.Fatal(err)
 	}
 	return liveconfig.Open(dirs, slog.New(slog.DiscardHandler))

@@ -259,7 +259,7 @@ func (w *agentWatch) lives() bool {
 		return false
 	}
 	if w.process.PID != 0 {
-		return w.process.Lives()
+		return w.process.IsAlive()
 	}
 	return st.Shell.Phase != "prompt"
 }
@@ -285,7 +285,7 @@ func (w *agentWatch) poll(ctx context.Context) (next time.Duration) {
 	}
 	var above []vterm.Line
 	if err := w.e.Session.WithScreen(ctx, func(of session.View) {
-		above = redact.Above(of.Engine)
+		above = redact.LinesAbove(of.Engine)
 		of.Engine.Frame(&w.frame, vterm.Query{})
 	}); err != nil {
 		return maxAgentPoll
@@ -321,11 +321,11 @@ func (w *agentWatch) redactedEvidence(v *agentstate.Verdict, rows []string, abov
 	set := w.reg.known.Set()
 	if v.Source == agentstate.FromScreen && !set.Empty() {
 		row := slices.IndexFunc(rows, func(row string) bool { return strings.TrimSpace(row) == v.Evidence })
-		if set.Frame(&w.frame, above); row >= 0 {
+		if set.MaskFrame(&w.frame, above); row >= 0 {
 			return strings.TrimSpace(sinceRestored(rowsOf(&w.frame))[row])
 		}
 	}
-	return set.Text(v.Evidence)
+	return set.MaskText(v.Evidence)
 }
 
 // publish publishes the agent's state.

@@ -57,8 +57,8 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		n = h.spawner.WithAgentSocket(n)
 	}
 	n.Labels = labelsFor(&n)
-	h.known.LearnEnv(redact.Pairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
-	if agent != "" {                                                         // what it runs asks on its behalf too
+	h.known.LearnEnv(redact.EnvPairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
+	if agent != "" {                                                            // what it runs asks on its behalf too
 		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], identity.Env+"="+agent)
 	}
 	plan, err := h.spawner.Plan(n)
@@ -152,7 +152,7 @@ func descriptorsLeft() int {
 		return 0
 	}
 	defer f.Close()
-	left, err := sys.DescriptorsLeft(f)
+	left, err := sys.FreeDescriptors(f)
 	if err != nil {
 		return spareDescriptors
 	}
@@ -292,7 +292,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	if again { // notices of the new process go to e, which replaces old later
 		old.redirectTo(e)
 	}
-	h.known.LearnEnv(redact.Pairs(p.Environ()))
+	h.known.LearnEnv(redact.EnvPairs(p.Environ()))
 	opening := make(chan openedJournal, 1) // while the keeper starts the process, which takes longer
 	go func() { opening <- h.openJournal(e.rec.ID) }()
 	adopted, err := h.spawner.Start(ctx, k, p)

@@ -127,7 +127,7 @@ const drainTimeout = 2 * time.Minute
 // endError returns why the end of a killed process was not recorded in time: it lives, or its output is still being
 // read. It returns nil if the end arrives now.
 func (e *Handle) endError(ctx context.Context, pid int, known []sys.Process) error {
-	if slices.ContainsFunc(known, func(p sys.Process) bool { return p.PID == pid && p.Lives() }) {
+	if slices.ContainsFunc(known, func(p sys.Process) bool { return p.PID == pid && p.IsAlive() }) {
 		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
 			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
 	}
@@ -187,7 +187,7 @@ func (t *sessionTarget) handlersOf(sig syscall.Signal) []sys.Process {
 	case sig == syscall.SIGTERM && t.e.atPrompt():
 		own = t.e.Session.Status().PID
 	}
-	return slices.DeleteFunc(slices.Clone(procs), func(p sys.Process) bool { return p.PID == own || p.Ignores(sig) })
+	return slices.DeleteFunc(slices.Clone(procs), func(p sys.Process) bool { return p.PID == own || p.IgnoresSignal(sig) })
 }
 
 // inGroup returns the processes that are in a process group.
@@ -241,11 +241,11 @@ func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig sy
 		}
 		st := t.e.Session.Status()
 		own := slices.IndexFunc(t.all, func(p sys.Process) bool { return p.PID == st.PID })
-		if own < 0 || !t.all[own].Lives() { // its end is about to be published
+		if own < 0 || !t.all[own].IsAlive() { // its end is about to be published
 			return
 		}
 		asks := sig == syscall.SIGINT && st.Needs.Kind != inputdetect.None && time.Since(began) >= questionGrace
-		if asks || len(sys.Living(t.handlers)) == 0 {
+		if asks || len(sys.FilterAlive(t.handlers)) == 0 {
 			stop()
 			return
 		}
@@ -300,7 +300,7 @@ func (h *Registry) sweep(list ...*Handle) {
 		var left []sys.Process
 		seen = h.scanner.scan()
 		for _, e := range list {
-			left = append(left, sys.Living(seen.Of(0, e.Session.ID()))...)
+			left = append(left, sys.FilterAlive(seen.SessionProcesses(0, e.Session.ID()))...)
 		}
 		if len(left) == 0 {
 			break
@@ -309,7 +309,7 @@ func (h *Registry) sweep(list ...*Handle) {
 		awaitEnd(left, killTimeout)
 	}
 	for _, e := range list {
-		h.recordLeftovers(e, func() []sys.Process { return seen.Of(0, e.Session.ID()) })
+		h.recordLeftovers(e, func() []sys.Process { return seen.SessionProcesses(0, e.Session.ID()) })
 	}
 }
 

@@ -28,7 +28,7 @@ func (e *Handle) leftover() []int {
 	if len(all) == 0 {
 		return nil
 	}
-	all = sys.Living(all)
+	all = sys.FilterAlive(all)
 	e.mu.Lock()
 	e.leftovers = all
 	e.mu.Unlock()
@@ -55,7 +55,7 @@ func (h *Registry) recordLeftovers(e *Handle, scan func() []sys.Process) []sys.P
 			}
 		}
 	} else {
-		left = sys.Living(scan())
+		left = sys.FilterAlive(scan())
 	}
 	e.mu.Lock()
 	e.leftovers, e.leftoversKnown = left, true
@@ -69,7 +69,7 @@ func (h *Registry) RecordLeftoversOnce(e *Handle) []sys.Process {
 	left, looked := e.leftovers, e.leftoversKnown
 	e.mu.Unlock()
 	if looked {
-		return sys.Living(left)
+		return sys.FilterAlive(left)
 	}
 	return h.RecordLeftovers(e)
 }
@@ -83,7 +83,7 @@ func processesAmong(seen *sys.Table, e *Handle) []sys.Process {
 	if st := e.Session.Status(); st.State == session.Running {
 		pid = st.PID
 	}
-	all := seen.Of(pid, e.rec.ID)
+	all := seen.SessionProcesses(pid, e.rec.ID)
 	if e.device == nil {
 		return all
 	}
@@ -123,7 +123,7 @@ func inCgroup(dir string) []int {
 // killLeftovers terminates leftover processes and waits up to grace.
 func (h *Registry) killLeftovers(e *Handle, grace time.Duration, known ...sys.Process) {
 	left := h.RecordLeftovers(e)
-	for _, p := range sys.Living(known) {
+	for _, p := range sys.FilterAlive(known) {
 		if !hasProcess(left, p.PID) {
 			left = append(left, p)
 		}
@@ -139,7 +139,7 @@ func (h *Registry) killLeftovers(e *Handle, grace time.Duration, known ...sys.Pr
 func awaitEnd(all []sys.Process, within time.Duration) {
 	t := time.NewTicker(leftPoll)
 	defer t.Stop()
-	for until := time.Now().Add(within); len(sys.Living(all)) > 0 && time.Now().Before(until); {
+	for until := time.Now().Add(within); len(sys.FilterAlive(all)) > 0 && time.Now().Before(until); {
 		<-t.C
 	}
 }

@@ -79,10 +79,10 @@ func (m *Maintenance) run(ctx context.Context) {
 			calmly.Next()
 			rests := at.IsIdle()
 			if rests {
-				memrelease.EndThreads(sys.Threads())
+				memrelease.EndThreads(sys.ThreadCount())
 			}
 			if given := memory.MaybeRelease(rests); pages.IsDue(sys.PageFaults(), given || rests) {
-				sys.LeaveOwnPages()
+				sys.ReleaseOwnPages()
 			}
 		case <-pack.C():
 			pack.Next()
@@ -254,7 +254,7 @@ func (m *Maintenance) recordAllLeftovers() {
 		if seen == nil {
 			seen = m.reg.scanner.scan()
 		}
-		left := sys.Living(seen.Of(0, e.rec.ID))
+		left := sys.FilterAlive(seen.SessionProcesses(0, e.rec.ID))
 		e.mu.Lock()
 		e.leftovers, e.leftoversKnown = left, true
 		e.mu.Unlock()

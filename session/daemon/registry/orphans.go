@@ -107,7 +107,7 @@ func awaitOrphans(ctx context.Context, list []*orphan, s killladder.Step) {
 // anyHandlerLives reports whether a process that handles the last signal still lives.
 func anyHandlerLives(list []*orphan) bool {
 	return slices.ContainsFunc(list, func(o *orphan) bool {
-		o.handlers = sys.Living(o.handlers)
+		o.handlers = sys.FilterAlive(o.handlers)
 		return len(o.handlers) > 0
 	})
 }
@@ -119,7 +119,7 @@ func anyLeft(list []*orphan) bool {
 
 // living returns the found processes that still live.
 func (o *orphan) living() []sys.Process {
-	o.found = sys.Living(o.found)
+	o.found = sys.FilterAlive(o.found)
 	return o.found
 }
 
@@ -137,7 +137,7 @@ func (o *orphan) signal(s killladder.Step) {
 	}
 	// A process that ignores TERM is usually an interactive shell: an interrupt does not end it either.
 	o.handlers = slices.DeleteFunc(slices.Clone(to), func(p sys.Process) bool {
-		return p.Ignores(s.Signal) || s.Signal == syscall.SIGINT && p.Ignores(syscall.SIGTERM)
+		return p.IgnoresSignal(s.Signal) || s.Signal == syscall.SIGINT && p.IgnoresSignal(syscall.SIGTERM)
 	})
 	if s.IsLast() {
 		for _, dir := range o.cgroups {
@@ -198,7 +198,7 @@ func (w *scanner) find(list []*orphan) {
 		if started, ok := startOf(o.pid); ok && !o.started.IsZero() && started.Sub(o.started).Abs() <= startTolerance {
 			pid = o.pid
 		}
-		for _, p := range seen.Of(pid, o.id) {
+		for _, p := range seen.SessionProcesses(pid, o.id) {
 			o.add(p)
 		}
 		for _, dir := range o.cgroups {

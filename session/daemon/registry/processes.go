@@ -14,7 +14,7 @@ import (
 const sessionMark = "LONGTERM_SESSION"
 
 // scanProcesses lists the system's processes and their session marks.
-func scanProcesses() *sys.Table { return sys.Look(sessionMark) }
+func scanProcesses() *sys.Table { return sys.ReadTable(sessionMark) }
 
 // scanner lists processes for concurrent callers. Callers that arrive during a listing share the next one, which
 // includes all processes from before their call.

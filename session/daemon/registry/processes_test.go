@@ -56,19 +56,19 @@ func TestProcessesOfASession(t *testing.T) {
 	}
 	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
 	seen := scanProcesses()
-	if all := seen.Of(0, "the-id"); len(all) != 1 || all[0].PID != cmd.Process.Pid || !all[0].Lives() {
+	if all := seen.SessionProcesses(0, "the-id"); len(all) != 1 || all[0].PID != cmd.Process.Pid || !all[0].IsAlive() {
 		t.Errorf("by its mark: %v, it is %d", all, cmd.Process.Pid)
 	}
-	if all := seen.Of(cmd.Process.Pid, "another"); len(all) != 1 {
+	if all := seen.SessionProcesses(cmd.Process.Pid, "another"); len(all) != 1 {
 		t.Errorf("by its terminal session: %v", all)
 	}
-	p := seen.Of(0, "the-id")[0]
-	if p.Ignores(syscall.SIGTERM) {
+	p := seen.SessionProcesses(0, "the-id")[0]
+	if p.IgnoresSignal(syscall.SIGTERM) {
 		t.Error("sleep does not ignore SIGTERM")
 	}
 	sys.SignalAll([]sys.Process{p}, syscall.SIGKILL)
 	_ = cmd.Wait()
-	if p.Lives() || len(sys.Living([]sys.Process{p})) != 0 {
+	if p.IsAlive() || len(sys.FilterAlive([]sys.Process{p})) != 0 {
 		t.Error("it lives")
 	}
 }

@@ -38,7 +38,7 @@ func (h *Registry) sandboxOf(e *Handle) *sandboxInfo {
 	if r != nil && r.Rules != nil {
 		b.programs, b.differ = r.Rules.Programs, r.Rules.Ask
 		if b.drafts = r.Rules.DraftDirs(); b.drafts != nil {
-			b.outsideDraft = r.Rules.NotHeld()
+			b.outsideDraft = r.Rules.DraftLimits()
 		}
 	}
 	e.box.CompareAndSwap(nil, b)

@@ -20,7 +20,7 @@ import (
 func (h *Registry) Sender() notify.Sender {
 	s := notify.Sender{Terminals: h.Terminals.Send, Post: h.post}
 	if h.known != nil {
-		s.Redact = h.known.Line
+		s.Redact = h.known.MaskCommand
 	}
 	return s
 }
@@ -114,12 +114,12 @@ func (h *Registry) question(ctx context.Context, e *Handle) string {
 	var f vterm.Frame
 	var above []vterm.Line
 	if err := e.Session.WithScreen(ctx, func(v session.View) {
-		above = redact.Above(v.Engine)
+		above = redact.LinesAbove(v.Engine)
 		v.Engine.Frame(&f, vterm.Query{})
 	}); err != nil {
 		return ""
 	}
-	h.Secrets().Frame(&f, above)
+	h.Secrets().MaskFrame(&f, above)
 	return lineAbove(&f, f.Cursor.Row)
 }
 

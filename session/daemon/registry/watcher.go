@@ -94,7 +94,7 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 				return true
 			case <-past:
 				f.past, f.pastKnown = f.pastDurations(ctx), true
-				f.machine().Expect(f.past)
+				f.machine().SetEarlier(f.past)
 			case <-f.readRequests:
 			case <-w.Output:
 			}
@@ -222,7 +222,7 @@ func (f *watcher) read(ctx context.Context, end uint64) error {
 			return err
 		}
 	}
-	f.feed.Settle(time.Now())
+	f.feed.ReadUnfinished(time.Now())
 	return nil
 }
 
@@ -266,7 +266,7 @@ func shareOfFollowing(behind uint64, prints bool) float64 {
 func (f *watcher) show(now time.Time) {
 	if f.past != nil && f.e.activity.isInteractive() {
 		f.past = nil
-		f.machine().Expect(nil)
+		f.machine().SetEarlier(nil)
 	}
 	s := f.machine().State(now)
 	f.e.activity.set(f.task.n, s, now, true, f.pos)
@@ -310,7 +310,7 @@ func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
 		}
 		return
 	}
-	f.feed.End(how.at)
+	f.feed.Finish(how.at)
 	s := f.machine().State(how.at)
 	f.reportProgress(&s)
 	f.publishTaskEnd(s, how.at)

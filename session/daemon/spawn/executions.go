@@ -82,7 +82,7 @@ func (s *Spawner) linkFirst(id, path string) (string, error) {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err == nil {
-		err = os.Symlink(confine.FirstFile, link)
+		err = os.Symlink(confine.ComparedFile, link)
 	}
 	if err != nil {
 		return "", StorageError(err, s.Dirs.State)
@@ -127,7 +127,7 @@ func (p *Plan) withProgramName(err error) error {
 	if !p.shim || !errors.As(err, &failed) {
 		return err
 	}
-	if p.spec.Executions == confine.ExecutionsRequired && confine.IsUnjudged(failed.Message) {
+	if p.spec.Executions == confine.ExecutionsRequired && confine.IsUnchecked(failed.Message) {
 		return notChecked(failed.Message)
 	}
 	failed.Path = p.spec.Path

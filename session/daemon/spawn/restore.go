@@ -38,7 +38,7 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 		cwd = rec.Cwd
 	}
 	rec.Cwd = existing(cwd)
-	if p.sandbox != nil && !sandbox.Inside(rec.Cwd, p.sandbox.cwd) {
+	if p.sandbox != nil && !sandbox.IsInside(rec.Cwd, p.sandbox.cwd) {
 		rec.Cwd = p.sandbox.cwd
 	}
 	if err := CheckStart(rec.Cwd, s.Conf.Get().Policy.Roots); err != nil {

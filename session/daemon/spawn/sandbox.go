@@ -30,16 +30,16 @@ const sandboxFile = "sandbox.json"
 type sandboxPlan struct {
 	profile sandbox.Profile
 	level   sandbox.Level
-	have    sandbox.Have // mechanisms of this machine
-	cwd     string       // value of $CWD in the profile
+	have    sandbox.Features // mechanisms of this machine
+	cwd     string           // value of $CWD in the profile
 	report  *sandbox.Report
 	differ  string   // requested on_difference, overrides the profile's
 	drafts  []string // directories that are written as drafts
 }
 
 // detectCapabilities returns the sandbox mechanisms of this machine.
-func detectCapabilities() sandbox.Have {
-	h := sandbox.Have{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces(), Tool: map[sandbox.Level]string{}}
+func detectCapabilities() sandbox.Features {
+	h := sandbox.Features{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces(), Tool: map[sandbox.Level]string{}}
 	for _, l := range []sandbox.Level{sandbox.Bwrap, sandbox.Docker, sandbox.Podman} {
 		if path, err := exec.LookPath(string(l)); err == nil {
 			h.Tool[l] = path
@@ -172,20 +172,20 @@ func (s *Spawner) observe(p *Plan, file string) error {
 // session's shell uses, and the files that are put into the session.
 func (s *Spawner) place(p *Plan) sandbox.Place {
 	at := sandbox.Place{
-		Home: getenv(p.env, "HOME"), Cwd: p.sandbox.cwd, Draft: p.sandbox.drafts, Own: []string{s.Dirs.Config, s.Dirs.State, s.Dirs.Run}, Runtime: getenv(p.env, "XDG_RUNTIME_DIR"),
+		Home: getenv(p.env, "HOME"), Cwd: p.sandbox.cwd, Draft: p.sandbox.drafts, OwnDirs: []string{s.Dirs.Config, s.Dirs.State, s.Dirs.Run}, Runtime: getenv(p.env, "XDG_RUNTIME_DIR"),
 	}
 	if !filepath.IsAbs(at.Home) {
 		at.Home, _ = os.UserHomeDir()
 	}
 	dir := s.Dirs.Session(p.Record.ID)
 	if p.sandbox.level == sandbox.Landlock && p.sandbox.profile.Tmp {
-		at.Kept = append(at.Kept, filepath.Join(dir, "tmp"))
+		at.WriteInHidden = append(at.WriteInHidden, filepath.Join(dir, "tmp"))
 	}
-	at.Needed = append(at.Needed, s.Dirs.SessionFiles(p.Record.ID))
+	at.ReadInHidden = append(at.ReadInHidden, s.Dirs.SessionFiles(p.Record.ID))
 	if l := s.LaunchOf(p.Record.ID); l != nil {
-		at.Needed = append(at.Needed, filepath.Join(dir, "shell"))
+		at.ReadInHidden = append(at.ReadInHidden, filepath.Join(dir, "shell"))
 		if l.StateDir != "" {
-			at.Kept = append(at.Kept, l.StateDir)
+			at.WriteInHidden = append(at.WriteInHidden, l.StateDir)
 		}
 	}
 	return at
@@ -254,8 +254,8 @@ func (s *Spawner) confine(p *Plan) error {
 }
 
 // proxySettings returns the parameters of the proxy that connects a sandbox to listed hosts.
-func (s *Spawner) proxySettings(p *Plan) sandbox.Serve {
-	v := sandbox.Serve{Session: p.Record.ID, Profile: p.sandbox.profile.Name, File: s.Dirs.SandboxFile()}
+func (s *Spawner) proxySettings(p *Plan) sandbox.ProxyConfig {
+	v := sandbox.ProxyConfig{Session: p.Record.ID, Profile: p.sandbox.profile.Name, File: s.Dirs.SandboxFile()}
 	if p.sandbox.profile.OnDiffer == "ask" {
 		v.Ask = s.Dirs.Socket()
 	}
@@ -329,7 +329,7 @@ func (s *Spawner) CheckWithin(id, name, profile, onDifference string) error {
 		return sandboxError(err)
 	}
 	weaker := b.profile.Level != "" && b.profile.Level != r.Level
-	if weaker || r.Profile != profile && !r.Rules.Within(asked) {
+	if weaker || r.Profile != profile && !r.Rules.IsWithin(asked) {
 		return api.Errorf(api.CodeInvalid, "session %s is in sandbox %s (level %s), which allows what %s does not", name, r.Profile, r.Level, profile).
 			WithHint(hint, profile)
 	}

@@ -37,7 +37,7 @@ func (h *Hosts) List() []api.SSHHost {
 	list := []api.SSHHost{}
 	for _, name := range h.names() {
 		v := api.SSHHost{Host: name, State: "idle"}
-		if w, err := h.settingsOf(name); err == nil && w.Runs() {
+		if w, err := h.settingsOf(name); err == nil && w.IsLinked() {
 			v.State = "connected"
 		}
 		list = append(list, v)
@@ -54,7 +54,7 @@ func (h *Hosts) names() []string {
 }
 
 // settingsOf returns the connection settings of a configured host: the page cannot reach other hosts.
-func (h *Hosts) settingsOf(name string) (*hosts.Way, error) {
+func (h *Hosts) settingsOf(name string) (*hosts.RemoteHost, error) {
 	if names := h.names(); !slices.Contains(names, name) {
 		return nil, api.Errorf(api.CodeNotFound, "%.60q is not among hosts.names", name).
 			WithHint("`longterm config set hosts.names %s%.60s` adds it", strings.Join(append(slices.Clone(names), ""), " "), name)
@@ -64,7 +64,7 @@ func (h *Hosts) settingsOf(name string) (*hosts.Way, error) {
 		return nil, err
 	}
 	s := h.Settings().Hosts
-	return &hosts.Way{Target: t, SSH: hosts.SSH{Argv: s.SSH, Keep: s.Keep, Dir: h.Dirs.Hosts()}, LinkArgv: h.LinkArgv, Log: h.Dirs.KeeperLog()}, nil
+	return &hosts.RemoteHost{Target: t, SSH: hosts.SSH{Argv: s.SSH, Keep: s.Keep, Dir: h.Dirs.Hosts()}, LinkArgv: h.LinkArgv, Log: h.Dirs.KeeperLog()}, nil
 }
 
 // Dial connects to the daemon of a host.
@@ -90,7 +90,7 @@ func (h *Hosts) Sessions(ctx context.Context, name string) ([]api.FleetSession, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	c := client.New(client.Options{Dirs: h.Dirs, Remote: w, From: hosts.As(), Build: func() string { return "" }})
+	c := client.New(client.Options{Dirs: h.Dirs, Remote: w, From: hosts.ClientLabel(), Build: func() string { return "" }})
 	defer c.Close()
 	all, err := c.List(ctx)
 	if err != nil {

@@ -130,7 +130,7 @@ func (s *Set) Hear(e *api.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.hooks {
-		if h.conf == nil || !slices.Contains(h.conf.On, c.Kind) || !h.conf.Of(c.Name, e.Session.Labels) {
+		if h.conf == nil || !slices.Contains(h.conf.On, c.Kind) || !h.conf.AppliesTo(c.Name, e.Session.Labels) {
 			continue
 		}
 		select {
@@ -157,7 +157,7 @@ func (s *Set) runsFor(ctx context.Context, h *hook, c *store.Completion) bool {
 	if h.conf == nil {
 		return true
 	}
-	return slices.ContainsFunc(h.conf.On, func(on string) bool { return matchesEvent(on, c, lasting) }) && h.conf.Of(c.Name, labels) && !s.rateLimited(h, c.At)
+	return slices.ContainsFunc(h.conf.On, func(on string) bool { return matchesEvent(on, c, lasting) }) && h.conf.AppliesTo(c.Name, labels) && !s.rateLimited(h, c.At)
 }
 
 // hasSessionCompletions reports whether the end of a session, or of a command of its shell, is a completion apart from

@@ -16,9 +16,9 @@ func TestEndThreads(t *testing.T) {
 	const many = 40
 	left := threads.Burst(t, many)
 	for left() > idleThreads { // the kernel needs a moment to end a thread, and the runtime to mark it idle
-		EndThreads(sys.Threads())
+		EndThreads(sys.ThreadCount())
 		runtime.Gosched()
 	}
-	EndThreads(sys.Threads()) // few threads: nothing to do
+	EndThreads(sys.ThreadCount()) // few threads: nothing to do
 	EndThreads(0)
 }

@@ -53,10 +53,10 @@ func TestWait_RevealsNoSecret(t *testing.T) {
 			if _, over := h.results[blind]; over && h.view.Title == "" {
 				t.Errorf("%s, %s: matched before the output has settled", name, c.Kind)
 			}
-			if after, ok := h.set.NextDue(); !ok && c.Kind != CondTitle || after > redact.Settle {
+			if after, ok := h.set.NextDue(); !ok && c.Kind != CondTitle || after > redact.SettleTime {
 				t.Errorf("%s, %s: settles in %v, %v", name, c.Kind, after, ok)
 			}
-			h.view.Now = h.view.Now.Add(redact.Settle)
+			h.view.Now = h.view.Now.Add(redact.SettleTime)
 			h.set.Check()
 			again := late()
 			if name == "its beginning" || name == "another text" {
@@ -80,7 +80,7 @@ func TestWait_RevealsNoSecret(t *testing.T) {
 	}
 	h := newHost()
 	h.print("token hunter22secret")
-	h.view.Now = h.view.Now.Add(redact.Settle)
+	h.view.Now = h.view.Now.Add(redact.SettleTime)
 	gone := h.wait(t, Spec{Conds: []Cond{{Kind: CondAbsent, Text: "hunterXX"}}, Redactor: redact.NewStreamRedactor(v.Set())})
 	other := h.wait(t, Spec{Conds: []Cond{{Kind: CondAbsent, Text: "hunter22"}}, Redactor: redact.NewStreamRedactor(v.Set())})
 	if _, over := h.results[gone]; !over {
@@ -106,7 +106,7 @@ func TestWait_RevealsNoSecret_StartedAboveScreen(t *testing.T) {
 	v.Learn("hunter22secret")
 	h := newHost()
 	h.print("0123456789012345678901234567890 hunter22secret of it\r\n1\r\n2\r\n3\r\n4")
-	h.view.Now = h.view.Now.Add(redact.Settle)
+	h.view.Now = h.view.Now.Add(redact.SettleTime)
 	for guess, told := range map[string]bool{"ecret of": false, "of it": true} {
 		c := []Cond{text(guess)}
 		if _, over := h.results[h.wait(t, Spec{Conds: c})]; !over {

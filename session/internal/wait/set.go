@@ -22,8 +22,8 @@ type Spec struct {
 
 // Redactor masks secrets in consecutive lines, and on screens.
 type Redactor interface {
-	Line(line string, whole bool) string
-	Frame(f *vterm.Frame, above []vterm.Line)
+	MaskLine(line string, whole bool) string
+	MaskFrame(f *vterm.Frame, above []vterm.Line)
 }
 
 // Fired is a condition that matched.
@@ -189,7 +189,7 @@ func (s *Set) expectEcho(w *Waiter, at uint64) (next uint64) {
 }
 
 // maxUnsettled bounds how long the screen stays unmatched while a program prints all the time.
-const maxUnsettled = 10 * redact.Settle
+const maxUnsettled = 10 * redact.SettleTime
 
 // isSettled reports whether the screen and the unfinished line can be matched now. While they change, they may contain
 // an incomplete secret, which is not masked.
@@ -209,7 +209,7 @@ func (w *Waiter) isSettled(v *View) bool {
 
 // untilSettled returns how long it takes until the screen and the unfinished line can be matched.
 func (w *Waiter) untilSettled(v *View) time.Duration {
-	return min(redact.Settle-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.unsettled))
+	return min(redact.SettleTime-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.unsettled))
 }
 
 // redactLine returns a line as the caller may see it.
@@ -217,7 +217,7 @@ func (w *Waiter) redactLine(line string, whole bool) string {
 	if w.Redactor == nil {
 		return line
 	}
-	return w.Redactor.Line(line, whole)
+	return w.Redactor.MaskLine(line, whole)
 }
 
 // redactedFrame returns the rows that changed after a version, as the caller may see them.
@@ -228,7 +228,7 @@ func (s *Set) redactedFrame(w *Waiter, since uint64) (f vterm.Frame) {
 	}
 	above := s.host.Above()
 	s.host.Frame(&f, vterm.Query{}) // a secret may continue in an unchanged row
-	w.Redactor.Frame(&f, above)
+	w.Redactor.MaskFrame(&f, above)
 	f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= since })
 	return f
 }

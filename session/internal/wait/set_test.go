@@ -41,7 +41,7 @@ func (h *host) View() View {
 
 func (h *host) Frame(f *vterm.Frame, q vterm.Query) { h.screen.Frame(f, q) }
 
-func (h *host) Above() []vterm.Line { return redact.Above(h.screen) }
+func (h *host) Above() []vterm.Line { return redact.LinesAbove(h.screen) }
 
 func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	from = max(from, uint64(h.lostBytes))

@@ -24,7 +24,7 @@ type sessionListener struct {
 	sessionRun
 	fd             int                // descriptor of the listener
 	leaderPID      int64              // the session's own process
-	inbox          *notifyqueue.Inbox // nil: the keeper has sent none
+	inbox          *notifyqueue.Queue // nil: the keeper has sent none
 	inboxRequested bool               // the inbox was requested
 	unreadable     bool               // this process may not read the memory of the calling processes
 }
@@ -73,12 +73,12 @@ func (l *Link) setInbox(at sessionRun, files []*os.File) {
 // receiveDirectly records that an execution was checked: more will come soon, and the daemon receives them directly.
 func (l *Link) receiveDirectly(m *wire.Execution) {
 	r := &l.reading.wait
-	r.deadline = time.Now().Add(spinwait.Time)
+	r.deadline = time.Now().Add(spinwait.Period)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.answers.listeners[sessionRun{m.ID, m.Run}]
 	switch {
-	case h == nil || h.unreadable || !spinwait.Can():
+	case h == nil || h.unreadable || !spinwait.CanWait():
 	case h.inbox == nil && !h.inboxRequested:
 		h.inboxRequested = true
 		// the reading goroutine notices a lost connection
@@ -146,7 +146,7 @@ func (l *Link) awaitReady() (ready uint) {
 	}
 	err = raw.Control(func(fd uintptr) {
 		fds[0] = int(fd)
-		ready = spinwait.Until(r.deadline, fds[:1+len(r.listeners)]...)
+		ready = spinwait.WaitUntil(r.deadline, fds[:1+len(r.listeners)]...)
 	})
 	if err != nil {
 		return 1
@@ -198,13 +198,13 @@ func (l *Link) checkReceived(h *sessionListener, n sys.Notification, read func(s
 		})
 	}
 	switch {
-	case sys.NotificationComes(h.fd): // the processors have enough to do
+	case sys.HasNotification(h.fd): // the processors have enough to do
 		go work(func() {})
-		l.reading.wait.deadline = time.Now().Add(spinwait.Time)
+		l.reading.wait.deadline = time.Now().Add(spinwait.Period)
 	case !l.check(work):
 		return false // another goroutine may still use the result
 	case more:
-		l.reading.wait.deadline = time.Now().Add(spinwait.Time)
+		l.reading.wait.deadline = time.Now().Add(spinwait.Period)
 	case errors.Is(bad, os.ErrPermission):
 		h.unreadable = true
 		l.returnToKeeper(h)
@@ -224,7 +224,7 @@ func (h *sessionListener) readExecution(n sys.Notification) (*wire.Execution, er
 	e.ID, e.Run, e.LeaderPID = h.session, h.number, h.leaderPID
 	parent, err := sys.Parent(n.PID)
 	e.Parent = int64(parent)
-	if err == nil && !sys.NotificationValid(h.fd, n.ID) {
+	if err == nil && !sys.IsNotificationValid(h.fd, n.ID) {
 		err = os.ErrNotExist // the memory that was read may be another process's
 	}
 	return e, err

@@ -11,7 +11,7 @@ const maxArgv = 128 << 10
 func ExecutionOf(n sys.Notification) (*Execution, error) {
 	e := &Execution{Number: n.ID, PID: int64(n.PID)}
 	x, err := sys.ReadExecution(n, maxArgv)
-	e.Path, e.Argv, e.ArgvTruncated, e.Dir, e.Flags = x.Path, x.Argv, !x.Whole, x.Dir, x.Flags
+	e.Path, e.Argv, e.ArgvTruncated, e.Dir, e.Flags = x.Path, x.Argv, !x.IsComplete, x.Dir, x.Flags
 	if e.Cwd, _ = sys.Cwd(n.PID); err != nil {
 		e.Error = err.Error()
 	}

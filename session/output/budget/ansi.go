@@ -2,32 +2,34 @@ package budget
 
 import "strings"
 
+// ansiText is text with escape sequences.
 type ansiText struct{}
 
-// reserve returns the room for sequences that restore colours and links.
-func (ansiText) reserve() int { return maxPen }
+// reserve returns the bytes reserved for sequences that restore colours and links.
+func (ansiText) reserve() int { return maxRestoreBytes }
 
-// maxPen bounds the sequences that restore the colours of the tail.
-const maxPen = 160
+// maxRestoreBytes bounds the sequences that restore the colours of the tail.
+const maxRestoreBytes = 160
 
+// Sequences that end colours and links before the note.
 const (
 	resetSGR  = "\x1b[0m"
 	closeLink = "\x1b]8;;\x1b\\"
 )
 
-// pen is what sequences have set: the SGR sequences since the last reset, and if a link
-// is open.
+// pen is the state that sequences have set: the SGR sequences since the last reset, and whether a link is open.
 type pen struct {
 	sgr  []string
 	size int
 	link bool
 }
 
-func (p *pen) take(seq string) {
+// apply updates the pen from an escape sequence.
+func (p *pen) apply(seq string) {
 	switch {
 	case strings.HasPrefix(seq, "\x1b[") && strings.HasSuffix(seq, "m") && !strings.HasPrefix(seq, "\x1b[>") && !strings.HasPrefix(seq, "\x1b[?"):
 		params := seq[2 : len(seq)-1]
-		if params == "" || params == "0" || strings.HasPrefix(params, "0;") || p.size+len(seq) > 16*maxPen {
+		if params == "" || params == "0" || strings.HasPrefix(params, "0;") || p.size+len(seq) > 16*maxRestoreBytes {
 			p.sgr, p.size = p.sgr[:0], 0
 		}
 		if params != "" && params != "0" {
@@ -39,7 +41,8 @@ func (p *pen) take(seq string) {
 	}
 }
 
-func (p *pen) close() string {
+// closeSequence returns the sequences that reset the pen's colours and link.
+func (p *pen) closeSequence() string {
 	s := ""
 	if p.link {
 		s = closeLink
@@ -50,27 +53,27 @@ func (p *pen) close() string {
 	return s
 }
 
-func (p *pen) open() string {
+// restoreSequence returns the sequences that set the pen's colours again, or "" if they are too long.
+func (p *pen) restoreSequence() string {
 	s := strings.Join(p.sgr, "")
-	if len(s)+len(resetSGR)+len(closeLink) > maxPen {
+	if len(s)+len(resetSGR)+len(closeLink) > maxRestoreBytes {
 		return ""
 	}
 	return s
 }
 
-// between walks through the text once, so that it knows what is a sequence. Those on a
-// boundary stay with the text before it.
-func (ansiText) between(text string, head, tail int) (headEnd, tailStart int, closing, opening string) {
+// cutPoints scans the text once, so that it recognizes sequences. Sequences on a boundary stay with the text before it.
+func (ansiText) cutPoints(text string, head, tail int) (headEnd, tailStart int, closing, opening string) {
 	var p pen
 	headEnd, tailStart = -1, -1
 	decide := func(from, to int) { // text[from:to] has no sequence, or is one if to is from
 		if headEnd < 0 && to >= head {
 			headEnd = boundaryBefore(text[:to], from, head)
-			closing = p.close()
+			closing = p.closeSequence()
 		}
 		if headEnd >= 0 && tailStart < 0 && to >= tail {
 			tailStart = boundaryAfter(text[:to], max(from, tail, headEnd), to)
-			opening = p.open()
+			opening = p.restoreSequence()
 		}
 	}
 	for i := 0; i < len(text); {
@@ -83,14 +86,14 @@ func (ansiText) between(text string, head, tail int) (headEnd, tailStart int, cl
 			i += end
 			continue
 		}
-		n := sequence(text[i:])
+		n := sequenceLen(text[i:])
 		if headEnd < 0 && i+n > head {
-			headEnd, closing = i, p.close()
+			headEnd, closing = i, p.closeSequence()
 		}
-		p.take(text[i : i+n])
+		p.apply(text[i : i+n])
 		i += n
 		if headEnd >= 0 && tailStart < 0 && i >= tail {
-			tailStart, opening = i, p.open()
+			tailStart, opening = i, p.restoreSequence()
 		}
 	}
 	if headEnd < 0 {
@@ -102,17 +105,17 @@ func (ansiText) between(text string, head, tail int) (headEnd, tailStart int, cl
 	return headEnd, max(headEnd, tailStart), closing, opening
 }
 
-// sequence returns the length of the escape sequence at the start of text, at least 1. An incomplete one extends to the
+// sequenceLen returns the length of the escape sequence at the start of text, at least 1. An incomplete one extends to the
 // end of text or to the byte that aborts it.
-func sequence[T string | []byte](text T) int {
+func sequenceLen[T string | []byte](text T) int {
 	if len(text) < 2 {
 		return len(text)
 	}
 	switch text[1] {
 	case '[':
-		return controlSequence(text)
+		return csiLen(text)
 	case ']', 'P', '_', '^', 'X':
-		return controlString(text)
+		return controlStringLen(text)
 	}
 	i := 1
 	for i < len(text) && text[i] >= 0x20 && text[i] <= 0x2f { // intermediates
@@ -124,8 +127,8 @@ func sequence[T string | []byte](text T) int {
 	return i
 }
 
-// controlSequence returns the length of a CSI: parameters, intermediates, final byte.
-func controlSequence[T string | []byte](text T) int {
+// csiLen returns the length of a CSI: parameters, intermediates, final byte.
+func csiLen[T string | []byte](text T) int {
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {
 		case c >= 0x40 && c <= 0x7e:
@@ -137,12 +140,12 @@ func controlSequence[T string | []byte](text T) int {
 	return len(text)
 }
 
-// maxString bounds control strings: a program that never ends one does not hide the rest.
-const maxString = 64 << 10
+// maxControlString bounds control strings, so that an unterminated one does not hide the rest of the text.
+const maxControlString = 64 << 10
 
-// controlString returns the length of an OSC, DCS, APC, PM or SOS, which BEL or ST ends.
-func controlString[T string | []byte](text T) int {
-	for i := 2; i < len(text) && i < maxString; i++ {
+// controlStringLen returns the length of an OSC, DCS, APC, PM or SOS, which BEL or ST ends.
+func controlStringLen[T string | []byte](text T) int {
+	for i := 2; i < len(text) && i < maxControlString; i++ {
 		switch text[i] {
 		case 0x07:
 			return i + 1
@@ -155,5 +158,5 @@ func controlString[T string | []byte](text T) int {
 			return i
 		}
 	}
-	return min(len(text), maxString)
+	return min(len(text), maxControlString)
 }

@@ -8,49 +8,52 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// DefaultHeadShare is how much of a budget the beginning of a text gets; the end, where
-// results are, gets the rest.
+// DefaultHeadShare is the share of a budget that the beginning of a text gets. The rest is for the end, which has the
+// results.
 const DefaultHeadShare = 0.3
 
-// CutInfo describes what Cut left out: text[HeadEnd:TailStart], if Cut is set.
+// CutInfo describes the part that Cut omitted: text[HeadEnd:TailStart], if Cut is set.
 type CutInfo struct {
 	Cut                bool
 	HeadEnd, TailStart int
-	Bytes, Lines       int    // omitted; Lines counts partly omitted ones too
-	Long               int    // of a Budget: lines that were shortened
-	From, To           uint64 // of a Budget: output offsets of the omitted lines
+	Bytes, Lines       int    // omitted; Lines includes partly omitted ones
+	LongLines          int    // set by Budget: number of shortened lines
+	From, To           uint64 // set by Budget: output offsets of the omitted lines
 }
 
 // Cut truncates a text to max bytes, with a note in the middle that gives the omitted amount if there is room. It cuts
 // between grapheme clusters, and between lines where that costs little. A head share outside 0 to 1 means
 // DefaultHeadShare.
 func Cut(text string, max int, headShare float64) (string, CutInfo) {
-	return cut(text, max, headShare, plainText{})
+	return cutText(text, max, headShare, plainText{})
 }
 
-// CutANSI does the same for text with escape sequences: none is cut, colours and links do
-// not run into the note, and the tail has the colours that it had.
+// CutANSI is Cut for text with escape sequences. It cuts no sequence, resets colours and links before the note, and
+// restores the colours of the tail.
 func CutANSI(text string, max int, headShare float64) (string, CutInfo) {
-	return cut(text, max, headShare, ansiText{})
+	return cutText(text, max, headShare, ansiText{})
 }
 
-// medium knows where a kind of text can be cut.
-type medium interface {
-	// between returns the last cut point up to head, the first one from tail on, and the sequences that close the head
+// textKind finds the cut points of a kind of text.
+type textKind interface {
+	// cutPoints returns the last cut point up to head, the first one from tail on, and the sequences that close the head
 	// and open the tail there.
-	between(text string, head, tail int) (headEnd, tailStart int, closing, opening string)
+	cutPoints(text string, head, tail int) (headEnd, tailStart int, closing, opening string)
+	// reserve returns the bytes to reserve for the closing and opening sequences.
 	reserve() int
 }
 
+// plainText is text without escape sequences.
 type plainText struct{}
 
-func (plainText) between(text string, head, tail int) (int, int, string, string) {
+func (plainText) cutPoints(text string, head, tail int) (int, int, string, string) {
 	return boundaryBefore(text, 0, head), boundaryAfter(text, tail, len(text)), "", ""
 }
 
 func (plainText) reserve() int { return 0 }
 
-func cut(text string, limit int, share float64, m medium) (string, CutInfo) {
+// cutText implements Cut and CutANSI.
+func cutText(text string, limit int, share float64, m textKind) (string, CutInfo) {
 	switch {
 	case share == 0:
 		share = -1
@@ -62,22 +65,22 @@ func cut(text string, limit int, share float64, m medium) (string, CutInfo) {
 	if len(text) <= e.Max {
 		return text, CutInfo{}
 	}
-	room, share := e.room()
+	room, share := e.textRoom()
 	form, _ := e.form()
 	head := int(float64(room) * share)
-	headEnd, tailStart, closing, opening := m.between(text, head, len(text)-(room-head))
+	headEnd, tailStart, closing, opening := m.cutPoints(text, head, len(text)-(room-head))
 	info := CutInfo{Cut: true, HeadEnd: headEnd, TailStart: tailStart, Bytes: tailStart - headEnd}
-	gone := text[headEnd:tailStart]
-	info.Lines = strings.Count(gone, "\n")
-	if gone != "" && gone[len(gone)-1] != '\n' {
+	omitted := text[headEnd:tailStart]
+	info.Lines = strings.Count(omitted, "\n")
+	if omitted != "" && omitted[len(omitted)-1] != '\n' {
 		info.Lines++
 	}
-	return splice(text[:headEnd], closing, form.text(info.Bytes, info.Lines, ""), opening, text[tailStart:], e.Max), info
+	return joinParts(text[:headEnd], closing, form.text(info.Bytes, info.Lines, ""), opening, text[tailStart:], e.Max), info
 }
 
-// splice joins head, note and tail, with the note on its own line. It drops the sequences that restore colours first if
-// they do not fit.
-func splice(head, closing, note, opening, tail string, limit int) string {
+// joinParts joins head, note and tail, with the note on its own line. It drops the sequences that restore colours if they
+// do not fit.
+func joinParts(head, closing, note, opening, tail string, limit int) string {
 	if note != "" {
 		note += "\n"
 		if head != "" && head[len(head)-1] != '\n' {
@@ -97,9 +100,10 @@ const (
 	noteNone        noteForm = iota
 	noteMark                 // […]
 	noteCounts               // omitted amount
-	noteWithCommand          // and what reads it
+	noteWithCommand          // omitted amount and the command that reads it
 )
 
+// text returns the note for an omitted amount, or "" for noteNone.
 func (f noteForm) text(bytes, lines int, command string) string {
 	counts := func() string {
 		return fmt.Sprintf("%s, %s left out", quantity(bytes, "byte"), quantity(lines, "line"))
@@ -115,15 +119,15 @@ func (f noteForm) text(bytes, lines int, command string) string {
 	return ""
 }
 
-// lineShare is how much of a part may be given up to end it at a line's end: a quarter.
-const lineShare = 4
+// lineEndShare is the reciprocal of the share of a part that may be given up to cut at a line's end: a quarter.
+const lineEndShare = 4
 
 // boundaryBefore returns the last cut point in text[from:at]: a line end if one is near, else a grapheme boundary.
 func boundaryBefore(text string, from, at int) int {
 	if at <= from {
 		return from
 	}
-	near := max(from, at-(at-from)/lineShare)
+	near := max(from, at-(at-from)/lineEndShare)
 	if i := strings.LastIndexByte(text[near:at], '\n'); i >= 0 {
 		return near + i + 1
 	}
@@ -139,7 +143,7 @@ func boundaryAfter(text string, at, end int) int {
 	if at > 0 && text[at-1] == '\n' {
 		return at
 	}
-	near := at + (end-at)/lineShare
+	near := at + (end-at)/lineEndShare
 	if i := strings.IndexByte(text[at:near], '\n'); i >= 0 {
 		return at + i + 1
 	}
@@ -147,11 +151,11 @@ func boundaryAfter(text string, at, end int) int {
 	return after
 }
 
-// maxLookBack bounds how far before a cut the beginning of its grapheme is looked for.
+// maxLookBack bounds the search for the beginning of a grapheme before a cut, in bytes.
 const maxLookBack = 4 << 10
 
-// graphemesAround finds the grapheme boundaries nearest to at within text[from:end]: the
-// last one not after it, the first one not before it.
+// graphemesAround returns the grapheme boundaries nearest to at within text[from:end]: the last one not after it, and
+// the first one not before it.
 func graphemesAround(text string, from, at, end int) (before, after int) {
 	at = min(max(at, from), end)
 	start := safeStart(text, from, at)

@@ -89,7 +89,7 @@ func TestCutANSI(t *testing.T) {
 	for max := 200; max < 200+len(unit); max++ {
 		_, info := CutANSI(text, max, 0.5)
 		for _, at := range []int{info.HeadEnd, info.TailStart} {
-			if inside(text, at) {
+			if inSequence(text, at) {
 				t.Errorf("max %d: cut within a sequence: %q | %q", max, text[at-10:at], text[at:at+10])
 			}
 		}
@@ -100,12 +100,12 @@ func TestCutANSI(t *testing.T) {
 	}
 }
 
-// inside reports if at is within an escape sequence.
-func inside(text string, at int) bool {
+// inSequence reports whether at is within an escape sequence.
+func inSequence(text string, at int) bool {
 	for i := 0; i < len(text); {
 		n := 1
 		if text[i] == '\x1b' {
-			n = sequence(text[i:])
+			n = sequenceLen(text[i:])
 		}
 		if at > i && at < i+n {
 			return true
@@ -121,7 +121,7 @@ func TestSequence(t *testing.T) {
 		"\x1b": 1, "\x1b[": 2, "\x1b[31mx": 5, "\x1b[31": 4, "\x1b[3\nm": 3, "\x1b(Bx": 3, "\x1b7x": 2, "\x1b\x1b[m": 1,
 		"\x1b]0;t\x07x": 6, "\x1b]0;t\x1b\\x": 7, "\x1b]0;t\x1b[m": 5, "\x1bPq\x18x": 3, "\x1b]0": 3, "\x1bé": 1,
 	} {
-		if got := sequence(in); got != want {
+		if got := sequenceLen(in); got != want {
 			t.Errorf("%q: %d, want %d", in, got, want)
 		}
 	}
@@ -157,7 +157,7 @@ func FuzzCut(f *testing.F) {
 			if utf8.ValidString(text) && !utf8.ValidString(got) {
 				t.Fatal("cut within a character")
 			}
-			if ansi && (inside(text, info.HeadEnd) || inside(text, info.TailStart)) {
+			if ansi && (inSequence(text, info.HeadEnd) || inSequence(text, info.TailStart)) {
 				t.Fatalf("cut within a sequence: %+v", info)
 			}
 			if !ansi && len(text) < maxLookBack && utf8.ValidString(text) && !(onBoundary(text, info.HeadEnd) && onBoundary(text, info.TailStart)) {
@@ -167,6 +167,7 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
+// onBoundary reports whether at is between two graphemes.
 func onBoundary(text string, at int) bool {
 	g := uniseg.NewGraphemes(text)
 	for g.Next() {

@@ -14,7 +14,7 @@ import (
 //
 // The zero value, with Max set, is ready to use. One goroutine owns a Budget.
 type Budget struct {
-	Max   int     // bytes
+	Max   int     // bytes of the result
 	Share float64 // of the head; 0 or more than 1: DefaultHeadShare; negative: none
 	Line  int     // bytes of one line, head and tail; 0: no limit
 	ANSI  bool    // the text has escape sequences: none is cut
@@ -22,89 +22,92 @@ type Budget struct {
 	// notes give only the omitted amount.
 	More func(from, to uint64) string
 
-	size, breaks int // of the text added: bytes, line feeds
-	head, tail   []byte
-	headRefs     []lineRef
-	tailRefs     []lineRef
-	long         lineBudget
-	cut          CutInfo // of lines
-	headEnd      int     // once it is settled
-	settled      bool
-	readyEnd     int // of a head with escape sequences, and up to where it was looked through
-	walked       int
-	skipped      bool // the following text is not the head's
-	planned      bool // the two below are known
-	noted        noteForm
-	noteBytes    int
+	size, lineFeeds int    // of the text added: bytes, line feeds
+	head, tail      []byte // the first and the last Max bytes of the text
+	headRefs        []lineRef
+	tailRefs        []lineRef
+	longLine        lineBudget // line being added, if Line is set
+	lineCuts        CutInfo    // omissions within lines
+	headEnd         int        // valid if isHeadFixed
+	isHeadFixed     bool
+	readyEnd        int  // end of the last complete line of a head with escape sequences
+	scanned         int  // bytes of the head scanned for readyEnd
+	isHeadClosed    bool // the head gets no more text
+	isFormChosen    bool // chosenForm and formBytes are valid
+	chosenForm      noteForm
+	formBytes       int // largest size of a note in chosenForm
 }
 
 // lineRef locates a line, or a piece of one, in the text and in the output.
 type lineRef struct {
-	pos, n   int // in the text, its line feed included
-	from, to uint64
-	verbatim bool // the text is the output's bytes: places within it are known
+	pos, size  int    // position in the text, and size with its line feed
+	from, to   uint64 // output offsets
+	isVerbatim bool   // the text equals the output, so offsets within it are exact
 }
 
-// Add adds a line, or with more the first piece of one. The bytes from from up to to of the
-// output made it, its line end among them.
+// Add adds a line, or with more set the first piece of one. Output bytes from to to-1 produced it, line end included.
 func (e *Budget) Add(text []byte, from, to uint64, more bool) {
 	if e.Line > 0 {
-		e.long.add(e, text, from, to, more)
+		e.longLine.add(e, text, from, to, more)
 		return
 	}
 	n := uint64(len(text))
-	e.take(text, lineRef{from: from, to: to, verbatim: to-from >= n && to-from <= n+2}, !more)
+	e.addPiece(text, lineRef{from: from, to: to, isVerbatim: to-from >= n && to-from <= n+2}, !more)
 }
 
-// Skip omits that much output whatever the budget. Max bytes of text must follow it.
+// Skip omits output in any case. Text of Max bytes must follow it.
 func (e *Budget) Skip(bytes, lines int, from, to uint64) {
-	e.long.end(e)
-	e.size, e.breaks, e.skipped = e.size+bytes, e.breaks+lines, true
+	e.longLine.flushOpen(e)
+	e.size, e.lineFeeds, e.isHeadClosed = e.size+bytes, e.lineFeeds+lines, true
 	e.tail = e.tail[:0]
-	e.tailRefs = append(e.tailRefs[:0], lineRef{pos: e.size - bytes, n: bytes, from: from, to: to})
+	e.tailRefs = append(e.tailRefs[:0], lineRef{pos: e.size - bytes, size: bytes, from: from, to: to})
 }
 
-// Gap notes something within the text that is no line of it.
-func (e *Budget) Gap(text string, at uint64) { e.take([]byte(text), lineRef{from: at, to: at}, true) }
+// Gap adds a note to the text at an output offset. The note is not a line of the output.
+func (e *Budget) Gap(text string, at uint64) {
+	e.addPiece([]byte(text), lineRef{from: at, to: at}, true)
+}
 
-func (e *Budget) take(text []byte, r lineRef, ends bool) {
-	r.pos, r.n = e.size, len(text)
+// addPiece appends a line or piece and records its position; ends adds a line feed.
+func (e *Budget) addPiece(text []byte, r lineRef, ends bool) {
+	r.pos, r.size = e.size, len(text)
 	if ends {
-		r.n++
-		e.breaks++
+		r.size++
+		e.lineFeeds++
 	}
-	if r.pos < min(e.Max, exactRefs) {
+	if r.pos < min(e.Max, maxExactRefs) {
 		e.headRefs = append(e.headRefs, r)
 	}
-	if last := len(e.tailRefs) - 1; e.Max > exactRefs && last >= 0 && e.tailRefs[last].n < coarseRef {
+	if last := len(e.tailRefs) - 1; e.Max > maxExactRefs && last >= 0 && e.tailRefs[last].size < coarseRefBytes {
 		l := &e.tailRefs[last]
-		l.n, l.to, l.verbatim = l.n+r.n, r.to, false
+		l.size, l.to, l.isVerbatim = l.size+r.size, r.to, false
 	} else {
 		e.tailRefs = append(e.tailRefs, r)
 	}
-	e.put(text)
+	e.appendText(text)
 	if ends {
-		e.put(lineFeed)
+		e.appendText(lineFeed)
 	}
 }
 
-// Beyond a budget of exactRefs bytes, lines are located to within coarseRef bytes: exact references would take more
+// Beyond a budget of maxExactRefs bytes, lines are located to within coarseRefBytes: exact references would take more
 // memory than the text.
 const (
-	exactRefs = 1 << 20
-	coarseRef = 256
+	maxExactRefs   = 1 << 20
+	coarseRefBytes = 256
 )
 
 var lineFeed = []byte("\n")
 
-func (e *Budget) put(p []byte) {
+// appendText adds bytes to the head while it has room, and to the tail.
+func (e *Budget) appendText(p []byte) {
 	e.size += len(p)
-	if !e.skipped {
+	if !e.isHeadClosed {
 		e.head = append(e.head, p[:min(len(p), max(0, e.Max-len(e.head)))]...)
 	}
 	keep := e.Max + 1 // to know what is before the last Max bytes
-	if over := len(p) - keep; over > 0 {
-		p, e.tail = p[over:], e.tail[:0]
+	if excess := len(p) - keep; excess > 0 {
+		p, e.tail = p[excess:], e.tail[:0]
 	}
 	e.tail = append(e.tail, p...)
 	if len(e.tail) <= 2*keep {
@@ -112,13 +115,13 @@ func (e *Budget) put(p []byte) {
 	}
 	e.tail = e.tail[:copy(e.tail, e.tail[len(e.tail)-keep:])]
 	begin, i := e.size-len(e.tail), 0
-	for i < len(e.tailRefs)-1 && e.tailRefs[i].pos+e.tailRefs[i].n <= begin {
+	for i < len(e.tailRefs)-1 && e.tailRefs[i].pos+e.tailRefs[i].size <= begin {
 		i++
 	}
 	e.tailRefs = e.tailRefs[:copy(e.tailRefs, e.tailRefs[i:])]
 }
 
-// Ready returns the part of the head that is certain to be shown, whatever follows.
+// Ready returns the part of the head that no later text changes.
 func (e *Budget) Ready() []byte {
 	room := e.headRoom()
 	if e.ANSI {
@@ -132,37 +135,37 @@ func (e *Budget) Ready() []byte {
 }
 
 // readyANSI returns the end of the last line in e.head[:room] that ends outside of a sequence. An unfinished control
-// string may yet become too long for the head.
+// string may exceed the head later.
 func (e *Budget) readyANSI(room int) int {
-	for e.walked < room {
-		rest := e.head[e.walked:room]
+	for e.scanned < room {
+		rest := e.head[e.scanned:room]
 		if rest[0] == '\x1b' {
-			n := sequence(rest[:min(len(rest), maxString)])
-			if n == len(rest) && n < maxString {
+			n := sequenceLen(rest[:min(len(rest), maxControlString)])
+			if n == len(rest) && n < maxControlString {
 				break // the following bytes may belong to it
 			}
-			e.walked += n
+			e.scanned += n
 			continue
 		}
 		if i := bytes.IndexByte(rest, '\x1b'); i >= 0 {
 			rest = rest[:i]
 		}
 		if i := bytes.LastIndexByte(rest, '\n'); i >= 0 {
-			e.readyEnd = e.walked + i + 1
+			e.readyEnd = e.scanned + i + 1
 		}
-		e.walked += len(rest)
+		e.scanned += len(rest)
 	}
 	return e.readyEnd
 }
 
-// fixHead finds the end of the head, once.
+// fixHead computes the end of the head on the first call.
 func (e *Budget) fixHead(room int) {
-	if !e.settled {
-		e.settled, e.headEnd = true, boundaryBefore(string(e.head), 0, room)
+	if !e.isHeadFixed {
+		e.isHeadFixed, e.headEnd = true, boundaryBefore(string(e.head), 0, room)
 	}
 }
 
-// Widest numbers of a note: a terabyte, a thousand million lines.
+// Largest numbers of a note: a terabyte, a thousand million lines.
 const (
 	widestBytes = 999_999_999_999
 	widestLines = 999_999_999
@@ -170,16 +173,17 @@ const (
 
 // form returns the most detailed note that leaves half of the room to the text, and the size of that note.
 func (e *Budget) form() (noteForm, int) {
-	if !e.planned {
-		e.planned = true
-		e.noted, e.noteBytes = e.plan()
+	if !e.isFormChosen {
+		e.isFormChosen = true
+		e.chosenForm, e.formBytes = e.chooseForm()
 	}
-	return e.noted, e.noteBytes
+	return e.chosenForm, e.formBytes
 }
 
-func (e *Budget) plan() (noteForm, int) {
+// chooseForm implements form.
+func (e *Budget) chooseForm() (noteForm, int) {
 	for _, f := range []noteForm{noteWithCommand, noteCounts, noteMark} {
-		n := len(f.text(widestBytes, widestLines, e.command(widestBytes, widestBytes))) + 2
+		n := len(f.text(widestBytes, widestLines, e.moreCommand(widestBytes, widestBytes))) + 2
 		if f == noteMark && n < e.Max || n <= e.Max/2 {
 			return f, n
 		}
@@ -187,27 +191,30 @@ func (e *Budget) plan() (noteForm, int) {
 	return noteNone, 0
 }
 
-func (e *Budget) command(from, to uint64) string {
+// moreCommand returns the command that reads the output between two offsets, or "".
+func (e *Budget) moreCommand(from, to uint64) string {
 	if e.More == nil {
 		return ""
 	}
 	return e.More(from, to)
 }
 
-func (e *Budget) medium() medium {
+// textKind returns the kind of text that ANSI selects.
+func (e *Budget) textKind() textKind {
 	if e.ANSI {
 		return ansiText{}
 	}
 	return plainText{}
 }
 
-// headRoom returns how much of the budget the head gets.
+// headRoom returns the head's share of the budget in bytes.
 func (e *Budget) headRoom() int {
-	room, share := e.room()
+	room, share := e.textRoom()
 	return int(float64(room) * share)
 }
 
-func (e *Budget) room() (room int, share float64) {
+// textRoom returns the bytes left beside the note, and the share of them that the head gets.
+func (e *Budget) textRoom() (room int, share float64) {
 	switch share = e.Share; {
 	case share < 0:
 		share = 0
@@ -219,7 +226,7 @@ func (e *Budget) room() (room int, share float64) {
 		share = 0 // without a mark between them, head and tail would read as one
 	}
 	room = max(0, e.Max-n)
-	if r := e.medium().reserve(); room > 4*r {
+	if r := e.textKind().reserve(); room > 4*r {
 		room -= r
 	}
 	return room, share
@@ -227,45 +234,45 @@ func (e *Budget) room() (room int, share float64) {
 
 // Finish returns the text within Max bytes and describes the omitted part. Call it once.
 func (e *Budget) Finish() (string, CutInfo) {
-	e.long.end(e)
+	e.longLine.flushOpen(e)
 	if e.size <= e.Max {
-		return string(e.head), e.cut
+		return string(e.head), e.lineCuts
 	}
-	room, _ := e.room()
+	room, _ := e.textRoom()
 	headRoom := e.headRoom()
 	form, _ := e.form()
 	headText, tailText := string(e.head), string(e.tail)
 	begin := e.size - len(tailText) // of tailText in the text
 	var headEnd, tailStart int
 	var closing, opening string
-	if m := e.medium(); begin <= len(headText) {
+	if m := e.textKind(); begin <= len(headText) {
 		headText += tailText[len(headText)-begin:]
-		headEnd, tailStart, closing, opening = m.between(headText, headRoom, e.size-(room-headRoom))
+		headEnd, tailStart, closing, opening = m.cutPoints(headText, headRoom, e.size-(room-headRoom))
 		tailText, begin = headText, 0
 	} else {
-		headEnd, _, closing, _ = m.between(headText, headRoom, len(headText))
-		_, tailStart, _, opening = m.between(tailText, 0, len(tailText)-(room-headRoom))
+		headEnd, _, closing, _ = m.cutPoints(headText, headRoom, len(headText))
+		_, tailStart, _, opening = m.cutPoints(tailText, 0, len(tailText)-(room-headRoom))
 	}
-	if e.settled {
+	if e.isHeadFixed {
 		headEnd = e.headEnd
 	}
 	info := e.describeCut(headText[:headEnd], tailText[tailStart:])
-	note := form.text(info.Bytes-e.cut.Bytes, info.Lines, e.command(info.From, info.To))
-	return splice(headText[:headEnd], closing, note, opening, tailText[tailStart:], e.Max), info
+	note := form.text(info.Bytes-e.lineCuts.Bytes, info.Lines, e.moreCommand(info.From, info.To))
+	return joinParts(headText[:headEnd], closing, note, opening, tailText[tailStart:], e.Max), info
 }
 
 // describeCut describes the text between a head and a tail.
 func (e *Budget) describeCut(head, tail string) CutInfo {
 	from, to := len(head), e.size-len(tail)
-	info := CutInfo{Cut: true, HeadEnd: from, TailStart: to, Bytes: to - from + e.cut.Bytes, Long: e.cut.Long}
-	info.Lines = e.breaks - strings.Count(head, "\n") - strings.Count(tail, "\n")
+	info := CutInfo{Cut: true, HeadEnd: from, TailStart: to, Bytes: to - from + e.lineCuts.Bytes, LongLines: e.lineCuts.LongLines}
+	info.Lines = e.lineFeeds - strings.Count(head, "\n") - strings.Count(tail, "\n")
 	if !e.endsLine(to, tail) {
 		info.Lines++
 	}
 	info.From, info.To = math.MaxUint64, 0
 	for _, refs := range [][]lineRef{e.headRefs, e.tailRefs} {
 		for _, r := range refs {
-			a, b := r.within(from, to)
+			a, b := r.outputRange(from, to)
 			if a < b {
 				info.From, info.To = min(info.From, a), max(info.To, b)
 			}
@@ -285,32 +292,33 @@ func (e *Budget) endsLine(at int, tail string) bool {
 	return at == 0
 }
 
-// within returns the output range behind the part of the line in text[from:to].
-func (r *lineRef) within(from, to int) (a, b uint64) {
-	if from >= r.pos+r.n || to <= r.pos {
+// outputRange returns the output offsets of the part of the line in text[from:to].
+func (r *lineRef) outputRange(from, to int) (a, b uint64) {
+	if from >= r.pos+r.size || to <= r.pos {
 		return 0, 0
 	}
 	a, b = r.from, r.to
-	if r.verbatim && from > r.pos {
+	if r.isVerbatim && from > r.pos {
 		a += uint64(from - r.pos)
 	}
-	if r.verbatim && to < r.pos+r.n {
+	if r.isVerbatim && to < r.pos+r.size {
 		b = r.from + uint64(to-r.pos)
 	}
 	return a, b
 }
 
-// lineBudget keeps the head and the tail of a line that is longer than a limit.
+// lineBudget keeps the head and the tail of a line that exceeds Budget.Line.
 type lineBudget struct {
 	head, tail []byte
 	size       int
 	from, to   uint64
-	open       bool
+	isOpen     bool
 }
 
+// add appends a piece of a line; more is false for the last piece.
 func (l *lineBudget) add(e *Budget, text []byte, from, to uint64, more bool) {
-	if !l.open {
-		*l = lineBudget{head: l.head[:0], tail: l.tail[:0], from: from, open: true}
+	if !l.isOpen {
+		*l = lineBudget{head: l.head[:0], tail: l.tail[:0], from: from, isOpen: true}
 	}
 	l.to = to
 	l.size += len(text)
@@ -324,18 +332,19 @@ func (l *lineBudget) add(e *Budget, text []byte, from, to uint64, more bool) {
 	}
 }
 
-// end hands an unfinished line over.
-func (l *lineBudget) end(e *Budget) {
-	if l.open {
+// flushOpen passes an unfinished line to the Budget.
+func (l *lineBudget) flushOpen(e *Budget) {
+	if l.isOpen {
 		l.flush(e, false)
 	}
 }
 
+// flush passes the line to the Budget, shortened to Budget.Line bytes if it is longer.
 func (l *lineBudget) flush(e *Budget, ends bool) {
-	l.open = false
+	l.isOpen = false
 	if l.size <= e.Line {
 		n := uint64(l.size)
-		e.take(l.head, lineRef{from: l.from, to: l.to, verbatim: l.to-l.from >= n && l.to-l.from <= n+2}, ends)
+		e.addPiece(l.head, lineRef{from: l.from, to: l.to, isVerbatim: l.to-l.from >= n && l.to-l.from <= n+2}, ends)
 		return
 	}
 	widest := len(longNote(widestBytes))
@@ -344,11 +353,12 @@ func (l *lineBudget) flush(e *Budget, ends bool) {
 	headEnd := boundaryBefore(string(l.head), 0, headRoom)
 	tail := string(l.tail[max(0, len(l.tail)-e.Line):])
 	tailStart := boundaryAfter(tail, len(tail)-(room-headRoom), len(tail))
-	left := l.size - headEnd - (len(tail) - tailStart)
-	e.cut.Cut, e.cut.Bytes, e.cut.Long = true, e.cut.Bytes+left, e.cut.Long+1
-	e.take([]byte(string(l.head[:headEnd])+longNote(left)+tail[tailStart:]), lineRef{from: l.from, to: l.to}, ends)
+	omitted := l.size - headEnd - (len(tail) - tailStart)
+	e.lineCuts.Cut, e.lineCuts.Bytes, e.lineCuts.LongLines = true, e.lineCuts.Bytes+omitted, e.lineCuts.LongLines+1
+	e.addPiece([]byte(string(l.head[:headEnd])+longNote(omitted)+tail[tailStart:]), lineRef{from: l.from, to: l.to}, ends)
 }
 
+// longNote returns the note in a shortened line.
 func longNote(bytes int) string {
 	return "[… " + quantity(bytes, "byte") + " of this line …]"
 }

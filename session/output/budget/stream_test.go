@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// spend gives raw output, lines that end with CR LF, to a budget.
-func spend(b *Budget, raw string) (string, CutInfo) {
+// feedOutput passes raw output, lines that end with CR LF, to a budget.
+func feedOutput(b *Budget, raw string) (string, CutInfo) {
 	var ready []byte
 	from := 0
 	for from < len(raw) {
@@ -23,7 +23,7 @@ func spend(b *Budget, raw string) (string, CutInfo) {
 		} else {
 			more = true
 		}
-		if to-from > 5000 { // as long lines come
+		if to-from > 5000 { // long lines arrive in pieces
 			to, more = from+5000, true
 		}
 		b.Add([]byte(strings.TrimRight(raw[from:to], "\r\n")), uint64(from), uint64(to), more)
@@ -41,13 +41,14 @@ func spend(b *Budget, raw string) (string, CutInfo) {
 	return text, info
 }
 
-var noteOf = regexp.MustCompile(`(?m)^\[… (\d+) bytes?, (\d+) lines? left out: longterm output ID --from (\d+) --to (\d+) …\]\n`)
+var noteRE = regexp.MustCompile(`(?m)^\[… (\d+) bytes?, (\d+) lines? left out: longterm output ID --from (\d+) --to (\d+) …\]\n`)
 
+// reread returns the command that noteRE matches.
 func reread(from, to uint64) string {
 	return fmt.Sprintf("longterm output ID --from %d --to %d", from, to)
 }
 
-// What is left out is counted to the byte, and what the note says reads just that.
+// Omitted bytes are counted exactly, and the offsets in the note read exactly these.
 //
 // FAULT: B5
 // FEATURES: R23
@@ -59,11 +60,11 @@ func TestBudget_CountsOmittedBytes(t *testing.T) {
 	}
 	text := strings.ReplaceAll(raw.String(), "\r", "")
 	for _, max := range []int{400, 1000, 4 << 10, 16 << 10, 500 << 10, len(text) - 1} {
-		got, info := spend(&Budget{Max: max, More: reread}, raw.String())
+		got, info := feedOutput(&Budget{Max: max, More: reread}, raw.String())
 		if len(got) > max || len(got) < max/2 || !info.Cut {
 			t.Errorf("max %d: %d bytes", max, len(got))
 		}
-		m := noteOf.FindStringSubmatchIndex(got)
+		m := noteRE.FindStringSubmatchIndex(got)
 		if m == nil {
 			t.Fatalf("max %d: no note in %q", max, got[:min(len(got), 400)])
 		}
@@ -80,22 +81,22 @@ func TestBudget_CountsOmittedBytes(t *testing.T) {
 			t.Errorf("max %d: the note reads %d bytes", max, len(left))
 		}
 	}
-	if got, info := spend(&Budget{Max: len(text), More: reread}, raw.String()); got != text || info.Cut {
+	if got, info := feedOutput(&Budget{Max: len(text), More: reread}, raw.String()); got != text || info.Cut {
 		t.Errorf("cut without need: %d of %d", len(got), len(text))
 	}
 }
 
-// Head and tail never read as one, however small the budget.
+// A mark separates head and tail in every budget, however small.
 //
 // FAULT: B5
-func TestSmallBudgetsHaveAMark(t *testing.T) {
+func TestBudget_Small_HasMark(t *testing.T) {
 	var raw strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&raw, "%d\r\n", i)
 	}
 	text := strings.ReplaceAll(raw.String(), "\r", "")
 	for max := range 200 {
-		got, info := spend(&Budget{Max: max}, raw.String())
+		got, info := feedOutput(&Budget{Max: max}, raw.String())
 		cut, cutInfo := Cut(text, max, DefaultHeadShare)
 		if got != cut || info.Bytes != cutInfo.Bytes || info.Lines != cutInfo.Lines {
 			t.Errorf("max %d: %q, Cut says %q", max, got, cut)
@@ -112,29 +113,29 @@ func TestSmallBudgetsHaveAMark(t *testing.T) {
 	}
 }
 
-// A long line does not take the room of others.
+// A long line is shortened, so that other lines keep their room.
 //
 // FAULT: B5
 // FEATURES: R23, R24
-func TestLimitOfALine(t *testing.T) {
+func TestBudget_LineLimit(t *testing.T) {
 	raw := "first\r\n" + strings.Repeat("é", 50_000) + "end of it\r\nlast\r\n"
-	got, info := spend(&Budget{Max: 10_000, Line: 200}, raw)
+	got, info := feedOutput(&Budget{Max: 10_000, Line: 200}, raw)
 	lines := strings.Split(got, "\n")
 	if len(lines) != 4 || lines[0] != "first" || lines[2] != "last" || !strings.HasSuffix(lines[1], "end of it") {
 		t.Fatalf("%q", got)
 	}
 	head, rest, ok := strings.Cut(lines[1], "[… ")
 	count, tail, ok2 := strings.Cut(rest, " bytes of this line …]")
-	if n, _ := strconv.Atoi(count); !ok || !ok2 || n != info.Bytes || len(head)+len(tail)+n != 100_009 || info.Long != 1 || !info.Cut {
+	if n, _ := strconv.Atoi(count); !ok || !ok2 || n != info.Bytes || len(head)+len(tail)+n != 100_009 || info.LongLines != 1 || !info.Cut {
 		t.Errorf("%+v: %q", info, lines[1])
 	}
 	if len(lines[1]) > 200 || !utf8.ValidString(lines[1]) {
 		t.Errorf("%d bytes: %q", len(lines[1]), lines[1])
 	}
-	if got, info := spend(&Budget{Max: 1000, Line: 200}, "short\r\n"); got != "short\n" || info.Cut {
+	if got, info := feedOutput(&Budget{Max: 1000, Line: 200}, "short\r\n"); got != "short\n" || info.Cut {
 		t.Errorf("%q", got)
 	}
-	if got, _ := spend(&Budget{Max: 1000, Line: 200}, "no end"); got != "no end" {
+	if got, _ := feedOutput(&Budget{Max: 1000, Line: 200}, "no end"); got != "no end" {
 		t.Errorf("%q", got)
 	}
 }
@@ -150,7 +151,7 @@ func FuzzBudget(f *testing.F) {
 		if max < 0 || line < 0 || len(raw) > 1<<15 {
 			return
 		}
-		got, info := spend(&Budget{Max: max, Line: line, ANSI: ansi, More: reread}, raw)
+		got, info := feedOutput(&Budget{Max: max, Line: line, ANSI: ansi, More: reread}, raw)
 		if len(got) > max {
 			t.Errorf("%d bytes of %d", len(got), max)
 		}

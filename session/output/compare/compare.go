@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds.
+// Bounds of a comparison.
 const (
 	maxTemplates = 1 << 19 // of each run; some 20 MB
 	maxGoodText  = 2 << 20 // of the good run's lines, in bytes
-	maxText      = 400     // of a line that is kept, in bytes
-	maxNew       = 20      // new lines, and again as many telling ones
+	maxText      = 400     // of a kept line, in bytes
+	maxNew       = 20      // new lines, and as many more with a high score
 	maxMissing   = 20
 	maxVersions  = 256
 )
@@ -21,26 +21,27 @@ const (
 type Line struct {
 	Number int    `json:"number"` // from 1
 	Text   string `json:"text"`
-	// Telling is set if the line reads like a failure, and as much as any other new line.
+	// Telling is set if the line looks like a failure at least as much as any other new line.
 	Telling bool `json:"telling,omitempty"`
 
+	// score rates how much the line explains a failure.
 	score int
 }
 
 // Version is a version that a tool printed in both runs.
 type Version struct {
-	Name   string `json:"name"` // the word before it
+	Name   string `json:"name"` // the word before the version
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
 
-// Result is how the failed run's output differs from the good run's.
+// Result describes how the failed run's output differs from the good run's.
 type Result struct {
-	// New are the first lines without a counterpart in the good run, and the most telling of the others, in the order of the
-	// output. NewLines counts all.
+	// New contains the first lines without a counterpart in the good run, and of the others those with the highest scores, in the
+	// order of the output. NewLines counts all.
 	New      []Line
 	NewLines int
-	// Missing are the first lines of the good run without a counterpart in the failed run. MissingLines counts all.
+	// Missing contains the first lines of the good run without a counterpart in the failed run. MissingLines counts all.
 	Missing      []Line
 	MissingLines int
 	Versions     []Version
@@ -50,25 +51,25 @@ type Result struct {
 
 // Good is the output of the good run.
 type Good struct {
-	seed     maphash.Seed
-	known    map[uint64]int32 // of a template: the index of its line; -1: not kept
-	lines    []goodLine
-	text     int // bytes in lines
-	read     int // lines
-	versions map[uint64][]version
-	limit    int // on templates
-	partial  bool
-	buf      []byte
+	seed         maphash.Seed
+	templates    map[uint64]int32 // index in lines by template hash; -1: text not kept
+	lines        []goodLine
+	textBytes    int                  // bytes in lines
+	linesRead    int                  // lines
+	versions     map[uint64][]version // versions by template hash
+	maxTemplates int                  // on templates
+	isPartial    bool
+	buf          []byte
 }
 
 type goodLine struct {
 	Line
-	seen bool // by the failed run
+	isMatched bool // the failed run printed it too
 }
 
 // NewGood returns the output of a good run without lines.
 func NewGood() *Good {
-	return &Good{seed: maphash.MakeSeed(), known: map[uint64]int32{}, versions: map[uint64][]version{}, limit: maxTemplates}
+	return &Good{seed: maphash.MakeSeed(), templates: map[uint64]int32{}, versions: map[uint64][]version{}, maxTemplates: maxTemplates}
 }
 
 // hash returns the hash of a line's template, and false for an empty one.
@@ -77,27 +78,27 @@ func (g *Good) hash(line []byte) (uint64, bool) {
 	return maphash.Bytes(g.seed, g.buf), len(g.buf) > 0
 }
 
-// Add takes the next line of the good run, without its end.
+// Add adds the next line of the good run, without its end.
 func (g *Good) Add(line []byte) {
-	g.read++
+	g.linesRead++
 	h, ok := g.hash(line)
 	if !ok {
 		return
 	}
-	if _, ok := g.known[h]; ok {
+	if _, ok := g.templates[h]; ok {
 		return
 	}
-	if len(g.known) >= g.limit {
-		g.partial = true
+	if len(g.templates) >= g.maxTemplates {
+		g.isPartial = true
 		return
 	}
 	at := int32(-1)
-	if text := clip(line); g.text+len(text) <= maxGoodText {
-		g.text += len(text)
+	if text := clip(line); g.textBytes+len(text) <= maxGoodText {
+		g.textBytes += len(text)
 		at = int32(len(g.lines))
-		g.lines = append(g.lines, goodLine{Line: Line{Number: g.read, Text: text}})
+		g.lines = append(g.lines, goodLine{Line: Line{Number: g.linesRead, Text: text}})
 	}
-	g.known[h] = at
+	g.templates[h] = at
 	if len(g.versions) < maxVersions {
 		if v := versionsIn(line); v != nil {
 			g.versions[h] = v
@@ -107,63 +108,63 @@ func (g *Good) Add(line []byte) {
 
 // Comparison compares the output of the failed run with that of the good run.
 type Comparison struct {
-	good    *Good
-	read    int
-	fresh   map[uint64]struct{} // templates of new lines
-	result  Result
-	telling []Line
-	opens   int             // number of the newest line that announces the next one
-	named   map[string]bool // versions
+	good          *Good
+	linesRead     int
+	newTemplates  map[uint64]struct{} // templates of new lines
+	result        Result
+	telling       []Line
+	headingLine   int             // number of the newest line that announces the next one
+	namedVersions map[string]bool // names of the versions already reported
 }
 
-// NewComparison returns a comparison with g, which must be complete and is used up.
+// NewComparison returns a comparison with g, which must be complete and must not be used again.
 func NewComparison(g *Good) *Comparison {
-	return &Comparison{good: g, fresh: map[uint64]struct{}{}, named: map[string]bool{}, result: Result{Partial: g.partial}}
+	return &Comparison{good: g, newTemplates: map[uint64]struct{}{}, namedVersions: map[string]bool{}, result: Result{Partial: g.isPartial}}
 }
 
-// Add takes the next line of the failed run, without its end.
+// Add adds the next line of the failed run, without its end.
 func (c *Comparison) Add(line []byte) {
-	c.read++
+	c.linesRead++
 	h, ok := c.good.hash(line)
 	if !ok {
 		return
 	}
-	if at, ok := c.good.known[h]; ok {
+	if at, ok := c.good.templates[h]; ok {
 		if at >= 0 {
-			c.good.lines[at].seen = true
+			c.good.lines[at].isMatched = true
 		}
-		if was, ok := c.good.versions[h]; ok {
-			c.compareVersions(was, line)
+		if before, ok := c.good.versions[h]; ok {
+			c.compareVersions(before, line)
 		}
 		return
 	}
-	if _, ok := c.fresh[h]; ok {
+	if _, ok := c.newTemplates[h]; ok {
 		return
 	}
-	if len(c.fresh) >= c.good.limit {
+	if len(c.newTemplates) >= c.good.maxTemplates {
 		c.result.Partial = true
 		return
 	}
-	c.fresh[h] = struct{}{}
+	c.newTemplates[h] = struct{}{}
 	c.result.NewLines++
-	l := Line{Number: c.read, Text: clip(line)}
+	l := Line{Number: c.linesRead, Text: clip(line)}
 	l.score = score(l.Text)
-	if c.opens == c.read-1 && c.opens > 0 {
+	if c.headingLine == c.linesRead-1 && c.headingLine > 0 {
 		l.score = max(l.score, scoreCause)
 	}
-	if l.score > scoreNone && strings.HasSuffix(l.Text, ":") { // the next line has the reason
+	if l.score > scoreNone && strings.HasSuffix(l.Text, ":") { // the next line has the cause
 		l.score = min(l.score, scoreWord)
-		c.opens = c.read
+		c.headingLine = c.linesRead
 	}
 	if len(c.result.New) < maxNew {
 		c.result.New = append(c.result.New, l)
 	} else if l.score > scoreNone {
-		c.keepTelling(l)
+		c.keepHighestScores(l)
 	}
 }
 
-// keepTelling keeps the lines with the highest scores, the first of equal ones.
-func (c *Comparison) keepTelling(l Line) {
+// keepHighestScores keeps the lines with the highest scores, the first of equal ones.
+func (c *Comparison) keepHighestScores(l Line) {
 	if len(c.telling) < maxNew {
 		c.telling = append(c.telling, l)
 		return
@@ -179,15 +180,16 @@ func (c *Comparison) keepTelling(l Line) {
 	}
 }
 
-func (c *Comparison) compareVersions(was []version, line []byte) {
-	is := versionsIn(line)
-	if len(is) != len(was) {
+// compareVersions records the versions that changed in a line of both runs.
+func (c *Comparison) compareVersions(before []version, line []byte) {
+	after := versionsIn(line)
+	if len(after) != len(before) {
 		return
 	}
-	for i := range is {
-		if is[i].text != was[i].text && is[i].name == was[i].name && !c.named[is[i].name] && len(c.result.Versions) < maxNew {
-			c.named[is[i].name] = true
-			c.result.Versions = append(c.result.Versions, Version{is[i].name, was[i].text, is[i].text})
+	for i := range after {
+		if after[i].text != before[i].text && after[i].name == before[i].name && !c.namedVersions[after[i].name] && len(c.result.Versions) < maxNew {
+			c.namedVersions[after[i].name] = true
+			c.result.Versions = append(c.result.Versions, Version{after[i].name, before[i].text, after[i].text})
 		}
 	}
 }
@@ -196,7 +198,7 @@ func (c *Comparison) compareVersions(was []version, line []byte) {
 func (c *Comparison) Finish() Result {
 	r := c.result
 	r.New = append(r.New, c.telling...)
-	top := scoreAfter
+	top := scoreConsequence
 	for i := range r.New {
 		top = max(top, r.New[i].score)
 	}
@@ -204,7 +206,7 @@ func (c *Comparison) Finish() Result {
 		r.New[i].Telling = r.New[i].score >= top
 	}
 	for i := range c.good.lines {
-		if l := &c.good.lines[i]; !l.seen {
+		if l := &c.good.lines[i]; !l.isMatched {
 			if r.MissingLines++; len(r.Missing) < maxMissing {
 				r.Missing = append(r.Missing, l.Line)
 			}
@@ -213,8 +215,8 @@ func (c *Comparison) Finish() Result {
 	return r
 }
 
-// Pick returns the new lines that explain the most, at most n: the first one, then the most telling ones, in the order of the
-// output.
+// Pick returns the new lines that explain the most, at most n, in the order of the output: the first one, then those with the
+// highest scores.
 func (r *Result) Pick(n int) []Line {
 	if len(r.New) <= n {
 		return r.New
@@ -233,7 +235,7 @@ func (r *Result) Pick(n int) []Line {
 	return list
 }
 
-// clip returns a line as it is kept: without escape sequences at its ends, and truncated.
+// clip returns a line in the form that is kept: without blanks at its end, and truncated.
 func clip(line []byte) string {
 	text := strings.TrimRight(string(line[:min(len(line), maxText)]), " \t\r")
 	if len(line) <= maxText {

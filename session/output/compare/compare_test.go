@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// compareTexts compares two texts line by line.
 func compareTexts(good, failed string) Result {
 	g := NewGood()
 	for l := range strings.Lines(good) {
@@ -19,6 +20,7 @@ func compareTexts(good, failed string) Result {
 	return c.Finish()
 }
 
+// textsOf returns the texts of lines.
 func textsOf(lines []Line) (list []string) {
 	for _, l := range lines {
 		list = append(list, l.Text)
@@ -55,7 +57,7 @@ func TestComparison_Pick_FirstAndMostTelling(t *testing.T) {
 	}
 }
 
-// A heading ends with a colon, and the next line has the reason.
+// A heading ends with a colon, and the next line has the cause.
 func TestComparison_Telling(t *testing.T) {
 	r := compareTexts("ok\n", "test a ... FAILED\nfailures:\nthread 'a' panicked at src/lib.rs:3:9:\nbad luck\nexit status 1\n")
 	var telling []string
@@ -81,7 +83,7 @@ func TestComparison_Versions(t *testing.T) {
 
 func TestComparison_Bounded(t *testing.T) {
 	g := NewGood()
-	g.limit = 20_000
+	g.maxTemplates = 20_000
 	word := func(i int) []byte { // letters only: each line has a template of its own
 		b := []byte("line ")
 		for ; i > 0; i /= 26 {
@@ -98,8 +100,8 @@ func TestComparison_Bounded(t *testing.T) {
 		c.Add(word(i + 1))
 	}
 	r := c.Finish()
-	if !r.Partial || len(g.known) > g.limit || g.text > maxGoodText || len(r.New) > 2*maxNew || len(r.Missing) > maxMissing {
-		t.Errorf("partial %v, %d templates, %d bytes, %d new, %d missing", r.Partial, len(g.known), g.text, len(r.New), len(r.Missing))
+	if !r.Partial || len(g.templates) > g.maxTemplates || g.textBytes > maxGoodText || len(r.New) > 2*maxNew || len(r.Missing) > maxMissing {
+		t.Errorf("partial %v, %d templates, %d bytes, %d new, %d missing", r.Partial, len(g.templates), g.textBytes, len(r.New), len(r.Missing))
 	}
 	if long := compareTexts("a\n", strings.Repeat("é", 1<<20)+"\n"); len(long.New[0].Text) > maxText+4 {
 		t.Errorf("a line of %d bytes is kept", len(long.New[0].Text))

@@ -8,36 +8,36 @@ import (
 
 // Scores of lines.
 const (
-	scoreNone  = iota
-	scoreAfter // a program reports the failure of another
-	scoreWord  // a word of failures
-	scoreCause // an error with its reason
+	scoreNone        = iota
+	scoreConsequence // a program reports the failure of another
+	scoreWord        // a word of failures
+	scoreCause       // an error with its reason
 )
 
-// aftermath occurs in lines that report a failure without its reason.
-var aftermath = []string{
+// consequenceWords occur in lines that report a failure without its cause.
+var consequenceWords = []string{
 	"exit status", "exit code", "exited with", "Error 1", "Error 2", "returned non-zero", "A complete log of this run", "lifecycle script",
 	"command failed", "Build failed", "aborting due to", "short test summary", "FAILED (", "Command failed", "process.exit",
 }
 
-// causes occurs in lines that report an error with its reason, besides those of digest.IsTrouble.
-var causes = []string{
+// causeWords occur in lines that report an error with its cause, besides those of digest.IsTrouble.
+var causeWords = []string{
 	"error:", "Error:", "ERROR", "undefined", "not found", "No such", "no such", "expected", "Expected", "unexpected", "mismatch", "missing", "Missing",
 	"assert", "Assert", "panic:", "fatal", "--- FAIL", "not ok", "✗", "✖", "✕", "denied", "invalid", "Invalid", "cannot", "Cannot", "unknown",
 	"unsupported", "not allowed", "deprecated", "required", "refused", "No rule", "FAIL:", "unrecognized", "not declared", "undeclared", "No module", "want ",
 }
 
-// failures occurs in lines that only report that something failed.
-var failures = []string{"fail", "Fail", "FAIL", "error", "Error", "warning", "Warning", "npm ERR", "Killed", "***"}
+// failureWords occur in lines that only report that something failed.
+var failureWords = []string{"fail", "Fail", "FAIL", "error", "Error", "warning", "Warning", "npm ERR", "Killed", "***"}
 
 // score returns how much a line explains a failure.
 func score(line string) int {
 	switch {
-	case containsAny(line, aftermath):
-		return scoreAfter
-	case containsAny(line, causes), digest.IsTrouble(line):
+	case containsAny(line, consequenceWords):
+		return scoreConsequence
+	case containsAny(line, causeWords), digest.IsTrouble(line):
 		return scoreCause
-	case containsAny(line, failures):
+	case containsAny(line, failureWords):
 		return scoreWord
 	}
 	return scoreNone

@@ -16,18 +16,18 @@ func appendTemplate(dst, line []byte) []byte {
 	line = line[:min(len(line), maxLine)]
 	t := templater{in: line, out: dst, start: len(dst)}
 	for t.at < len(line) {
-		switch class[line[t.at]] {
-		case isDigit, isLetter:
-			t.word()
-		case isSpace:
+		switch byteClass[line[t.at]] {
+		case classDigit, classLetter:
+			t.writeWord()
+		case classSpace:
 			t.at++
-			t.space()
-		case isEscape:
-			t.escape()
-		case isHigh:
-			t.symbol()
+			t.writeSpace()
+		case classEscape:
+			t.skipEscape()
+		case classNonASCII:
+			t.writeSymbol()
 		default:
-			t.punctuation()
+			t.writePunctuation()
 		}
 	}
 	return bytes.TrimRight(t.out, " ")
@@ -35,52 +35,53 @@ func appendTemplate(dst, line []byte) []byte {
 
 // Classes of bytes.
 const (
-	isPunctuation = iota
-	isDigit
-	isLetter
-	isSpace
-	isEscape
-	isHigh
+	classPunctuation = iota
+	classDigit
+	classLetter
+	classSpace
+	classEscape
+	classNonASCII
 )
 
-var class = func() (c [256]byte) {
+// byteClass maps bytes to their classes.
+var byteClass = func() (c [256]byte) {
 	for i := range c {
 		switch b := byte(i); {
 		case b >= '0' && b <= '9':
-			c[i] = isDigit
+			c[i] = classDigit
 		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z':
-			c[i] = isLetter
+			c[i] = classLetter
 		case b == 0x1b:
-			c[i] = isEscape
+			c[i] = classEscape
 		case b <= ' ' || b == 0x7f:
-			c[i] = isSpace
+			c[i] = classSpace
 		case b >= 0x80:
-			c[i] = isHigh
+			c[i] = classNonASCII
 		}
 	}
 	return c
 }()
 
-// number replaces each part that varies.
-const number = '#'
+// placeholder replaces each part that varies.
+const placeholder = '#'
 
 // templater writes the template of one line.
 type templater struct {
-	in, out []byte
-	start   int // of the line in out
-	at      int // in in
-	counts  int // whether zeros count: 0 unknown, 1 yes, -1 no
+	in, out     []byte
+	start       int // of the line in out
+	at          int // in in
+	zeroMatters int // cached result of countsFailures: 0 unknown, 1 yes, -1 no
 }
 
-// space writes a space, but none at the beginning and one for many.
-func (t *templater) space() {
+// writeSpace writes one space for any number of blanks, and none at the beginning.
+func (t *templater) writeSpace() {
 	if n := len(t.out); n > t.start && t.out[n-1] != ' ' {
 		t.out = append(t.out, ' ')
 	}
 }
 
-// escape skips an escape sequence.
-func (t *templater) escape() {
+// skipEscape skips an escape sequence.
+func (t *templater) skipEscape() {
 	t.at++
 	if t.at == len(t.in) {
 		return
@@ -99,8 +100,8 @@ func (t *templater) escape() {
 	t.at = min(t.at+1, len(t.in))
 }
 
-// symbol writes a character outside ASCII. Bars and spinners are written as one character.
-func (t *templater) symbol() {
+// writeSymbol writes a character outside ASCII. Bars and spinners are written as one character.
+func (t *templater) writeSymbol() {
 	rest := t.in[t.at:]
 	size := 1
 	for size < min(4, len(rest)) && rest[size]&0xc0 == 0x80 {
@@ -117,16 +118,16 @@ func (t *templater) symbol() {
 	t.out = append(t.out, c...)
 }
 
-// punctuation writes a byte of ASCII that is neither letter nor digit, or starts a path.
-func (t *templater) punctuation() {
+// writePunctuation writes a punctuation character, or the path or "(cached)" that starts there.
+func (t *templater) writePunctuation() {
 	c := t.in[t.at]
-	if c == '(' && bytes.HasPrefix(t.in[t.at:], cached) {
-		t.at += len(cached)
-		t.number()
+	if c == '(' && bytes.HasPrefix(t.in[t.at:], cachedNote) {
+		t.at += len(cachedNote)
+		t.writeNumber()
 		return
 	}
 	if c == '/' && t.startsPath() {
-		t.path()
+		t.writePath()
 		return
 	}
 	t.at++
@@ -136,16 +137,16 @@ func (t *templater) punctuation() {
 	t.out = append(t.out, c)
 }
 
-// cached is what go test prints in place of a duration.
-var cached = []byte("(cached)")
+// cachedNote is printed by go test in place of a duration.
+var cachedNote = []byte("(cached)")
 
 // startsPath reports whether the slash at t.at starts an absolute path.
 func (t *templater) startsPath() bool {
 	if t.at > 0 {
-		switch before := t.in[t.at-1]; class[before] {
-		case isDigit, isLetter, isHigh:
+		switch before := t.in[t.at-1]; byteClass[before] {
+		case classDigit, classLetter, classNonASCII:
 			return false
-		case isPunctuation:
+		case classPunctuation:
 			switch before {
 			case '.', '/', '~', '_', '-', '}', '*', ')', ']':
 				return false
@@ -156,14 +157,14 @@ func (t *templater) startsPath() bool {
 			}
 		}
 	}
-	return t.at+1 < len(t.in) && class[t.in[t.at+1]] != isSpace && t.in[t.at+1] != '/'
+	return t.at+1 < len(t.in) && byteClass[t.in[t.at+1]] != classSpace && t.in[t.at+1] != '/'
 }
 
-// temporary lists directories whose entries have random names.
-var temporary = [][]byte{[]byte("/tmp/"), []byte("/var/tmp/"), []byte("/private/tmp/"), []byte("/dev/shm/"), []byte("/var/folders/")}
+// tempDirs lists directories whose entries have random names.
+var tempDirs = [][]byte{[]byte("/tmp/"), []byte("/var/tmp/"), []byte("/private/tmp/"), []byte("/dev/shm/"), []byte("/var/folders/")}
 
-// path writes an absolute path without its directories: they differ between checkouts, machines and runs.
-func (t *templater) path() {
+// writePath writes an absolute path without its directories: they differ between checkouts, machines and runs.
+func (t *templater) writePath() {
 	from, end := t.at, t.at
 	last := 0
 	for ; end < len(t.in) && !endsPath[t.in[end]]; end++ {
@@ -173,33 +174,33 @@ func (t *templater) path() {
 	}
 	path := t.in[from:end]
 	t.out = append(t.out, '/')
-	for _, dir := range temporary {
+	for _, dir := range tempDirs {
 		if last == len(dir)-1 && bytes.HasPrefix(path, dir) {
-			t.out, t.at = append(t.out, number), end
+			t.out, t.at = append(t.out, placeholder), end
 			return
 		}
 	}
-	t.at = from + last + 1 // its name, as any word
+	t.at = from + last + 1 // the file name follows as a word
 }
 
-// endsPath has the bytes that end a path.
+// endsPath marks the bytes that end a path.
 var endsPath = func() (ends [256]bool) {
 	for i := range ends {
-		ends[i] = class[i] == isSpace || class[i] == isEscape || strings.IndexByte("\"'`:,;()<>[]{}|=", byte(i)) >= 0
+		ends[i] = byteClass[i] == classSpace || byteClass[i] == classEscape || strings.IndexByte("\"'`:,;()<>[]{}|=", byte(i)) >= 0
 	}
 	return ends
 }()
 
-// word writes a run of letters and digits.
-func (t *templater) word() {
+// writeWord writes a run of letters and digits.
+func (t *templater) writeWord() {
 	from, digits := t.at, 0
 	in := t.in
 	i := from
 	for i < len(in) {
-		k := class[in[i]]
-		if k == isDigit {
+		k := byteClass[in[i]]
+		if k == classDigit {
 			digits++
-		} else if k != isLetter {
+		} else if k != classLetter {
 			break
 		}
 		i++
@@ -212,32 +213,32 @@ func (t *templater) word() {
 			t.out = t.out[:len(t.out)-1] // the space before it
 			return
 		}
-		if (len(w) == 4 || len(w) == 12) && t.joins() && isHex(w) { // a part of a UUID
-			t.number()
+		if (len(w) == 4 || len(w) == 12) && t.isJoinedToNumber() && isHex(w) { // a part of a UUID
+			t.writeNumber()
 			return
 		}
 		t.out = append(t.out, w...)
 	case digits == len(w):
-		t.digits(w)
-	case isID(w) || len(w) == 4 && t.joins() && isHex(w):
-		t.number()
-	case class[w[0]] == isDigit:
-		t.quantity(w)
+		t.writeDigits(w)
+	case isID(w) || len(w) == 4 && t.isJoinedToNumber() && isHex(w):
+		t.writeNumber()
+	case byteClass[w[0]] == classDigit:
+		t.writeQuantity(w)
 	default:
 		for _, c := range w {
-			if class[c] != isDigit {
+			if byteClass[c] != classDigit {
 				t.out = append(t.out, c)
-			} else if n := len(t.out); t.out[n-1] != number {
-				t.out = append(t.out, number)
+			} else if n := len(t.out); t.out[n-1] != placeholder {
+				t.out = append(t.out, placeholder)
 			}
 		}
 	}
 }
 
-// joins reports whether a dash joins the next word to a number.
-func (t *templater) joins() bool {
+// isJoinedToNumber reports whether a dash joins the next word to a number.
+func (t *templater) isJoinedToNumber() bool {
 	n := len(t.out)
-	return n-t.start >= 2 && t.out[n-1] == '-' && t.out[n-2] == number
+	return n-t.start >= 2 && t.out[n-1] == '-' && t.out[n-2] == placeholder
 }
 
 // isID reports whether a word with letters and digits is a hash, an address or another random name.
@@ -253,7 +254,7 @@ func isID(w []byte) bool {
 	}
 	changes := 0
 	for i := 1; i < len(w); i++ {
-		if class[w[i]] != class[w[i-1]] {
+		if byteClass[w[i]] != byteClass[w[i-1]] {
 			changes++
 		}
 	}
@@ -262,15 +263,15 @@ func isID(w []byte) bool {
 
 func isHex(w []byte) bool {
 	for _, c := range w {
-		if class[c] == isLetter && c|0x20 > 'f' {
+		if byteClass[c] == classLetter && c|0x20 > 'f' {
 			return false
 		}
 	}
 	return true
 }
 
-// digits writes a number. A zero stays one in a line that counts failures.
-func (t *templater) digits(w []byte) {
+// writeDigits writes a number. A zero stays a zero in a line that counts failures.
+func (t *templater) writeDigits(w []byte) {
 	zero := len(w) == 1 && w[0] == '0'
 	if zero && t.at < len(t.in) {
 		switch t.in[t.at] {
@@ -288,34 +289,34 @@ func (t *templater) digits(w []byte) {
 		t.out = append(t.out, '0')
 		return
 	}
-	t.number()
+	t.writeNumber()
 }
 
-// number writes the sign of a number. Of numbers that are joined, as in times and versions, it writes one.
-func (t *templater) number() {
+// writeNumber writes the placeholder of a number. Joined numbers, as in times and versions, get one placeholder.
+func (t *templater) writeNumber() {
 	n := len(t.out)
-	if n-t.start >= 2 && t.out[n-2] == number {
+	if n-t.start >= 2 && t.out[n-2] == placeholder {
 		switch t.out[n-1] {
 		case '.', ':', ',', '/', '-', '+':
 			t.out = t.out[:n-1]
 			return
 		}
 	}
-	if n > t.start && t.out[n-1] == number {
+	if n > t.start && t.out[n-1] == placeholder {
 		return
 	}
-	t.out = append(t.out, number)
+	t.out = append(t.out, placeholder)
 }
 
-// quantity writes a number with letters behind it, as 1m20s or 12KiB, without its units.
-func (t *templater) quantity(w []byte) {
+// writeQuantity writes a number with letters after it, as 1m20s or 12KiB, without its units.
+func (t *templater) writeQuantity(w []byte) {
 	for len(w) > 0 {
 		n := 0
-		for n < len(w) && class[w[n]] == class[w[0]] {
+		for n < len(w) && byteClass[w[n]] == byteClass[w[0]] {
 			n++
 		}
-		if class[w[0]] == isDigit {
-			t.number()
+		if byteClass[w[0]] == classDigit {
+			t.writeNumber()
 		} else if !units[string(w[:n])] {
 			t.out = append(t.out, w[:n]...)
 		}
@@ -326,10 +327,10 @@ func (t *templater) quantity(w []byte) {
 // isUnit reports whether a word is a unit of the number before it.
 func (t *templater) isUnit(w []byte) bool {
 	n := len(t.out)
-	return n-t.start >= 2 && t.out[n-1] == ' ' && t.out[n-2] == number && units[string(w)]
+	return n-t.start >= 2 && t.out[n-1] == ' ' && t.out[n-2] == placeholder && units[string(w)]
 }
 
-// units are those of times and sizes. T and Z are within ISO 8601.
+// units contains units of times and sizes. T and Z occur in ISO 8601.
 var units = func() map[string]bool {
 	m := map[string]bool{}
 	for _, u := range []string{
@@ -341,20 +342,21 @@ var units = func() map[string]bool {
 	return m
 }()
 
-// countsFailures reports whether the line is about failures, so that 0 differs from other numbers.
+// countsFailures reports whether the line counts failures, so that 0 differs from other numbers.
 func (t *templater) countsFailures() bool {
-	if t.counts == 0 {
-		t.counts = -1
+	if t.zeroMatters == 0 {
+		t.zeroMatters = -1
 		for i := range t.in {
 			if c := t.in[i] | 0x20; (c == 'f' || c == 'e' || c == 'w' || c == 'x') && hasFailureWord(t.in[i:]) {
-				t.counts = 1
+				t.zeroMatters = 1
 				break
 			}
 		}
 	}
-	return t.counts > 0
+	return t.zeroMatters > 0
 }
 
+// hasFailureWord reports whether b starts with a word about failures.
 func hasFailureWord(b []byte) bool {
 	for _, w := range []string{"fail", "error", "warn", "exit"} {
 		if len(b) >= len(w) && equalFold(b[:len(w)], w) {
@@ -364,7 +366,7 @@ func hasFailureWord(b []byte) bool {
 	return false
 }
 
-// equalFold compares with a word in small letters.
+// equalFold reports whether b equals a lower-case word of the same length, ignoring the case of ASCII letters.
 func equalFold(b []byte, small string) bool {
 	for i := range b {
 		if b[i]|0x20 != small[i] {

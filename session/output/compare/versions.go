@@ -5,18 +5,18 @@ import "strings"
 // version is a version in a line.
 type version struct{ name, text string }
 
-// versionsIn returns the versions that a line names, or nil: 1.2.3, v1.2, go1.26, name@1.2 and the number behind the word version.
+// versionsIn returns the versions in a line, or nil: 1.2.3, v1.2, go1.26, name@1.2 and the number after the word version.
 func versionsIn(line []byte) []version {
 	if len(line) > 512 {
 		return nil
 	}
 	var found []version
 	for i := 0; i < len(line); i++ {
-		if class[line[i]] != isDigit || i > 0 && (class[line[i-1]] == isDigit || line[i-1] == '.') {
+		if byteClass[line[i]] != classDigit || i > 0 && (byteClass[line[i-1]] == classDigit || line[i-1] == '.') {
 			continue
 		}
 		end, dots := i, 0
-		for end < len(line) && (class[line[end]] == isDigit || line[end] == '.' && end+1 < len(line) && class[line[end+1]] == isDigit) {
+		for end < len(line) && (byteClass[line[end]] == classDigit || line[end] == '.' && end+1 < len(line) && byteClass[line[end+1]] == classDigit) {
 			if line[end] == '.' {
 				dots++
 			}
@@ -31,11 +31,11 @@ func versionsIn(line []byte) []version {
 	return found
 }
 
-// isVersion reports whether a number with the given count of dots, behind some text, is a version.
+// isVersion reports whether a number with the given count of dots is a version; before is the text before it.
 func isVersion(before string, dots int) bool {
 	switch dots {
 	case 2:
-		return !strings.HasSuffix(before, "/") // of dates and addresses
+		return !strings.HasSuffix(before, "/") // unlike in dates and addresses
 	case 1:
 		low := strings.ToLower(before)
 		return strings.HasSuffix(low, "version ") || strings.HasSuffix(low, "version: ") || endsInLetter(low) || strings.HasSuffix(low, "@") ||
@@ -44,22 +44,22 @@ func isVersion(before string, dots int) bool {
 	return false
 }
 
-func endsInLetter(s string) bool { return s != "" && class[s[len(s)-1]] == isLetter }
+func endsInLetter(s string) bool { return s != "" && byteClass[s[len(s)-1]] == classLetter }
 
-// followedByUnit reports whether a number is a quantity.
+// followedByUnit reports whether a unit follows, so that the number is a quantity.
 func followedByUnit(rest []byte) bool {
 	n := 0
-	for n < len(rest) && class[rest[n]] == isLetter {
+	for n < len(rest) && byteClass[rest[n]] == classLetter {
 		n++
 	}
 	return n > 0 && units[string(rest[:n])] || len(rest) > 0 && rest[0] == '%'
 }
 
-// nameBefore returns the last word of a text, without what joins it to a version.
+// nameBefore returns the last word of a text, without the characters that join it to a version.
 func nameBefore(s string) string {
 	const joints = " \t(@-:="
 	s = strings.TrimRight(s, joints)
-	if n := len(s); n > 0 && s[n-1] == 'v' && (n == 1 || class[s[n-2]] != isLetter) {
+	if n := len(s); n > 0 && s[n-1] == 'v' && (n == 1 || byteClass[s[n-2]] != classLetter) {
 		s = strings.TrimRight(s[:n-1], joints)
 	}
 	if i := strings.LastIndexAny(s, " \t(),;\"'"); i >= 0 {

@@ -9,25 +9,24 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// maxCommandBytes bounds the command line that is parsed, maxCommandDepth how often a
-// command in a command (sh -c) is.
+// maxCommandBytes bounds the command line that is parsed, maxCommandDepth the nesting of commands in commands (sh -c).
 const (
 	maxCommandBytes = 8 << 10
 	maxCommandDepth = 4
 )
 
-// Command is the command of a command line that its output is mostly from.
+// Command is the command of a command line that printed most of its output.
 type Command struct {
 	Name string   `json:"name"` // without directory, suffix or version: "gcc" of /usr/bin/gcc-12
 	Args []string `json:"args,omitempty"`
 }
 
-// Sub returns the first argument that is not an option: the verb of git, go, cargo, npm.
-func (c Command) Sub() string {
-	takes := valueOptions[c.Name]
+// Subcommand returns the first argument that is not an option: the verb of git, go, cargo, npm.
+func (c Command) Subcommand() string {
+	withValue := valueOptions[c.Name]
 	for i := 0; i < len(c.Args); i++ {
 		a := c.Args[i]
-		if takes[a] {
+		if withValue[a] {
 			i++
 			continue
 		}
@@ -38,8 +37,8 @@ func (c Command) Sub() string {
 	return ""
 }
 
-// Has reports if an option is given, by itself or, for one letter, among others: -la has l.
-func (c Command) Has(options ...string) bool {
+// HasOption reports whether an option is given, by itself or, for one letter, among others: -la has l.
+func (c Command) HasOption(options ...string) bool {
 	for _, a := range c.Args {
 		if a == "--" {
 			return false
@@ -56,7 +55,7 @@ func (c Command) Has(options ...string) bool {
 	return false
 }
 
-// valueOptions are options before a verb that take a value.
+// valueOptions lists the options before a verb that take a value, by program.
 var valueOptions = map[string]map[string]bool{
 	"git":   set("-C", "-c", "--git-dir", "--work-tree", "--namespace"),
 	"go":    set("-C"),
@@ -69,50 +68,50 @@ var valueOptions = map[string]map[string]bool{
 
 // wrapper is a command that runs another command.
 type wrapper struct {
-	takes       map[string]bool // options with a value
-	skip        int             // arguments before the command
-	assignments bool            // NAME=value may come before the command
-	verb        string          // it is one only with this verb
+	valueOptions      map[string]bool // options that take a value
+	skip              int             // arguments before the command
+	allowsAssignments bool            // NAME=value may come before the command
+	verb              string          // the command is a wrapper only with this verb
 }
 
+// wrappers lists the commands that run another command.
 var wrappers = map[string]wrapper{
-	"sudo":     {takes: set("-u", "-g", "-h", "-p", "-C", "-D", "-r", "-t", "-T", "-U"), assignments: true},
-	"doas":     {takes: set("-u", "-C")},
-	"env":      {takes: set("-u", "-C", "-S"), assignments: true},
-	"time":     {takes: set("-f", "-o")},
-	"nice":     {takes: set("-n")},
-	"ionice":   {takes: set("-c", "-n")},
+	"sudo":     {valueOptions: set("-u", "-g", "-h", "-p", "-C", "-D", "-r", "-t", "-T", "-U"), allowsAssignments: true},
+	"doas":     {valueOptions: set("-u", "-C")},
+	"env":      {valueOptions: set("-u", "-C", "-S"), allowsAssignments: true},
+	"time":     {valueOptions: set("-f", "-o")},
+	"nice":     {valueOptions: set("-n")},
+	"ionice":   {valueOptions: set("-c", "-n")},
 	"nohup":    {},
 	"setsid":   {},
-	"stdbuf":   {takes: set("-i", "-o", "-e")},
-	"timeout":  {takes: set("-s", "-k"), skip: 1},
+	"stdbuf":   {valueOptions: set("-i", "-o", "-e")},
+	"timeout":  {valueOptions: set("-s", "-k"), skip: 1},
 	"command":  {},
 	"builtin":  {},
-	"exec":     {takes: set("-a")},
+	"exec":     {valueOptions: set("-a")},
 	"unbuffer": {}, "catchsegv": {}, "fakeroot": {}, "caffeinate": {}, "ccache": {}, "distcc": {},
 	"taskset": {skip: 1},
 	"chrt":    {skip: 1},
-	"strace":  {takes: set("-e", "-o", "-p", "-s")},
-	"npx":     {takes: set("-p", "--package", "-c")}, "bunx": {},
+	"strace":  {valueOptions: set("-e", "-o", "-p", "-s")},
+	"npx":     {valueOptions: set("-p", "--package", "-c")}, "bunx": {},
 	"pnpm":   {verb: "exec"},
 	"yarn":   {verb: "exec"},
 	"bundle": {verb: "exec"},
-	"uv":     {verb: "run", takes: set("--with", "--python", "-p")},
+	"uv":     {verb: "run", valueOptions: set("--with", "--python", "-p")},
 	"poetry": {verb: "run"},
 	"pipenv": {verb: "run"},
 	"direnv": {verb: "exec", skip: 1},
 }
 
-// passes are filters after which the output is still the command's before them.
-var passes = set("tee", "tail", "head", "grep", "egrep", "fgrep", "rg", "cat", "less", "more", "sort", "uniq", "ts", "bat", "column", "ccze", "grcat")
+// filters lists commands after which the output is still that of the command before them in a pipeline.
+var filters = set("tee", "tail", "head", "grep", "egrep", "fgrep", "rg", "cat", "less", "more", "sort", "uniq", "ts", "bat", "column", "ccze", "grcat")
 
-// minor are commands that matter only if nothing else is there.
-var minor = set("cd", "pushd", "popd", "echo", "printf", "export", "unset", "set", "shopt", "true", "false", "source", ".", "test", "[", "sleep",
+// minorCommands count only if a line has no other command.
+var minorCommands = set("cd", "pushd", "popd", "echo", "printf", "export", "unset", "set", "shopt", "true", "false", "source", ".", "test", "[", "sleep",
 	"wait", "exit", "return", "clear", "date", "pwd", ":", "umask", "ulimit", "alias", "mkdir", "touch", "stty", "trap")
 
-// ParseCommand finds the command that the output of a line is mostly from: of a list
-// the last that is not a minor one, of a pipeline the last that is no filter, and what
-// a wrapper (sudo, env, time, sh -c) runs instead of the wrapper.
+// ParseCommand finds the command that printed most of a line's output: in a list the last one that is not minor, in a
+// pipeline the last one that is no filter, and the wrapped command instead of a wrapper (sudo, env, time, sh -c).
 func ParseCommand(line string) Command { return parseCommand(line, 0) }
 
 func parseCommand(line string, depth int) Command {
@@ -123,53 +122,53 @@ func parseCommand(line string, depth int) Command {
 	if err != nil || f == nil {
 		return unwrap(strings.Fields(line), depth)
 	}
-	var c chooser
+	var c commandFinder
 	for _, s := range f.Stmts {
-		c.stmt(s, 0)
+		c.visitStmt(s, 0)
 	}
 	best := c.last
 	for _, args := range c.found {
-		if cmd := unwrap(args, depth); cmd.Name != "" && !minor[cmd.Name] {
+		if cmd := unwrap(args, depth); cmd.Name != "" && !minorCommands[cmd.Name] {
 			best = args
 		}
 	}
 	return unwrap(best, depth)
 }
 
-// chooser collects the simple commands that a line's output can be from.
-type chooser struct {
+// commandFinder collects the simple commands that may have printed a line's output.
+type commandFinder struct {
 	found [][]string
 	last  []string
 }
 
-// maxNesting bounds the recursion: blocks in blocks.
+// maxNesting bounds the recursion into nested blocks.
 const maxNesting = 50
 
-func (c *chooser) stmt(s *syntax.Stmt, depth int) {
+func (c *commandFinder) visitStmt(s *syntax.Stmt, depth int) {
 	if s == nil || s.Cmd == nil || depth > maxNesting {
 		return
 	}
 	stmts := func(list []*syntax.Stmt) {
 		for _, s := range list {
-			c.stmt(s, depth+1)
+			c.visitStmt(s, depth+1)
 		}
 	}
 	switch x := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		c.call(x)
+		c.visitCall(x)
 	case *syntax.BinaryCmd:
 		if x.Op == syntax.Pipe || x.Op == syntax.PipeAll {
-			c.pipe(x, depth+1)
+			c.visitPipe(x, depth+1)
 			return
 		}
-		c.stmt(x.X, depth+1)
-		c.stmt(x.Y, depth+1)
+		c.visitStmt(x.X, depth+1)
+		c.visitStmt(x.Y, depth+1)
 	case *syntax.Subshell:
 		stmts(x.Stmts)
 	case *syntax.Block:
 		stmts(x.Stmts)
 	case *syntax.TimeClause:
-		c.stmt(x.Stmt, depth+1)
+		c.visitStmt(x.Stmt, depth+1)
 	case *syntax.IfClause:
 		for i := 0; x != nil && i < maxNesting; x, i = x.Else, i+1 {
 			stmts(x.Then)
@@ -181,40 +180,40 @@ func (c *chooser) stmt(s *syntax.Stmt, depth int) {
 	}
 }
 
-// pipe takes the last part of a pipeline that is no filter.
-func (c *chooser) pipe(b *syntax.BinaryCmd, depth int) {
-	var right chooser
-	right.stmt(b.Y, depth)
-	if len(right.last) > 0 && passes[baseName(right.last[0])] {
-		c.stmt(b.X, depth)
+// visitPipe visits the last part of a pipeline that is no filter.
+func (c *commandFinder) visitPipe(b *syntax.BinaryCmd, depth int) {
+	var right commandFinder
+	right.visitStmt(b.Y, depth)
+	if len(right.last) > 0 && filters[baseName(right.last[0])] {
+		c.visitStmt(b.X, depth)
 		return
 	}
 	c.found = append(c.found, right.found...)
 	c.last = right.last
 }
 
-func (c *chooser) call(x *syntax.CallExpr) {
+func (c *commandFinder) visitCall(x *syntax.CallExpr) {
 	if len(x.Args) == 0 {
 		return // only assignments
 	}
-	args := words(x)
+	args := callWords(x)
 	c.last = args
 	c.found = append(c.found, args)
 }
 
-// words returns a command's name and arguments.
-func words(x *syntax.CallExpr) []string {
+// callWords returns a command's name and arguments.
+func callWords(x *syntax.CallExpr) []string {
 	args := make([]string, len(x.Args))
 	for i, w := range x.Args {
 		var b strings.Builder
-		wordText(&b, w.Parts)
+		appendWord(&b, w.Parts)
 		args[i] = b.String()
 	}
 	return args
 }
 
-// wordText appends a word without its quotes. It leaves out expansions.
-func wordText(b *strings.Builder, parts []syntax.WordPart) {
+// appendWord appends a word without its quotes. It omits expansions.
+func appendWord(b *strings.Builder, parts []syntax.WordPart) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
@@ -222,11 +221,12 @@ func wordText(b *strings.Builder, parts []syntax.WordPart) {
 		case *syntax.SglQuoted:
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			wordText(b, p.Parts)
+			appendWord(b, p.Parts)
 		}
 	}
 }
 
+// unescape removes backslashes.
 func unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -241,7 +241,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// unwrap finds what a wrapper runs.
+// unwrap returns the command that a wrapper runs.
 func unwrap(args []string, depth int) Command {
 	for len(args) > 0 {
 		name := baseName(args[0])
@@ -249,7 +249,7 @@ func unwrap(args []string, depth int) Command {
 			args = args[1:]
 			continue
 		}
-		if inner, ok := script(name, args[1:]); ok && depth < maxCommandDepth {
+		if inner, ok := shellScript(name, args[1:]); ok && depth < maxCommandDepth {
 			return parseCommand(inner, depth+1)
 		}
 		if mod, ok := pythonModule(name, args[1:]); ok {
@@ -282,9 +282,9 @@ func (w *wrapper) wrappedArgs(args []string) []string {
 		case a == "--":
 			args = args[1:]
 			return args[min(w.skip, len(args)):]
-		case w.takes[a] && len(args) > 1:
+		case w.valueOptions[a] && len(args) > 1:
 			args = args[2:]
-		case len(a) > 1 && a[0] == '-', w.assignments && assignment.MatchString(a):
+		case len(a) > 1 && a[0] == '-', w.allowsAssignments && assignment.MatchString(a):
 			args = args[1:]
 		default:
 			return args[min(w.skip, len(args)):]
@@ -293,10 +293,11 @@ func (w *wrapper) wrappedArgs(args []string) []string {
 	return nil
 }
 
+// assignment matches NAME=value.
 var assignment = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// script returns the text of sh -c 'text'.
-func script(name string, args []string) (string, bool) {
+// shellScript returns the text of sh -c 'text'.
+func shellScript(name string, args []string) (string, bool) {
 	if !shells[name] {
 		return "", false
 	}
@@ -329,22 +330,23 @@ func pythonModule(name string, args []string) ([]string, bool) {
 	return nil, false
 }
 
-// version is what distributions add to a compiler's name; target is the machine before it.
+// versionSuffix matches a program's name with a version that distributions add; targetPrefix matches a machine before it.
 var (
-	version = pattern.Lazy(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|python|pip|node|ruby|java|javac|go|php)-?\d+(?:\.\d+)*$`)
-	target  = pattern.Lazy(`^(?:\w+-){2,3}(gcc|g\+\+|clang|clang\+\+|ld|ar|as)$`)
+	versionSuffix = pattern.Lazy(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|python|pip|node|ruby|java|javac|go|php)-?\d+(?:\.\d+)*$`)
+	targetPrefix  = pattern.Lazy(`^(?:\w+-){2,3}(gcc|g\+\+|clang|clang\+\+|ld|ar|as)$`)
 )
 
+// baseName returns a program's name without directory, suffix, version and machine.
 func baseName(s string) string {
 	s = path.Base(strings.ReplaceAll(s, `\`, "/"))
 	if s == "." || s == "/" {
 		return s
 	}
 	s = strings.TrimSuffix(s, ".exe")
-	if m := version.FindStringSubmatch(s); m != nil {
+	if m := versionSuffix.FindStringSubmatch(s); m != nil {
 		s = m[1]
 	}
-	if m := target.FindStringSubmatch(s); m != nil {
+	if m := targetPrefix.FindStringSubmatch(s); m != nil {
 		s = m[1]
 	}
 	return s

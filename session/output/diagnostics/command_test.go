@@ -52,14 +52,14 @@ func TestParseCommand(t *testing.T) {
 		"clang++-15 a.cc":                  "clang++ a.cc",
 		"python3.11 -m unittest":           "unittest",
 		"python3 x.py":                     "python x.py",
-		`C:\tools\cl.exe a.c`:              "C:toolscl a.c", // backslashes are the shell's
+		`C:\tools\cl.exe a.c`:              "C:toolscl a.c", // the shell removes backslashes
 		"echo hi":                          "echo hi",
 		"cd /tmp":                          "cd /tmp",
 		"sudo":                             "sudo",
 		"env":                              "env",
 		"":                                 "",
 		"A=1":                              "",
-		"ls 'a b":                          "ls 'a b", // no valid line: words
+		"ls 'a b":                          "ls 'a b", // an invalid line is split into words
 		"VAR=1 ls (":                       "ls (",
 		"exec make":                        "make",
 		"sudo -- ls -l":                    "ls -l",
@@ -81,15 +81,15 @@ func TestParseCommand(t *testing.T) {
 
 // FEATURES: R28
 func TestCommandOptions(t *testing.T) {
-	if c := ParseCommand("git -C dir -c a=b status -s"); c.Sub() != "status" {
-		t.Errorf("verb %q", c.Sub())
+	if c := ParseCommand("git -C dir -c a=b status -s"); c.Subcommand() != "status" {
+		t.Errorf("verb %q", c.Subcommand())
 	}
-	if c := ParseCommand("cargo +nightly --color always test"); c.Sub() != "test" {
-		t.Errorf("verb %q", c.Sub())
+	if c := ParseCommand("cargo +nightly --color always test"); c.Subcommand() != "test" {
+		t.Errorf("verb %q", c.Subcommand())
 	}
 	c := ParseCommand("ls -la --format=long x -- -R")
 	for option, want := range map[string]bool{"-l": true, "-a": true, "-R": false, "--format": true, "--format=long": true, "-f": false} {
-		if c.Has(option) != want {
+		if c.HasOption(option) != want {
 			t.Errorf("%s: %v", option, !want)
 		}
 	}
@@ -104,17 +104,16 @@ func FuzzParseCommand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		c := ParseCommand(line)
-		c.Sub()
-		c.Has("-l", "--long")
+		c.Subcommand()
+		c.HasOption("-l", "--long")
 		if len(c.Name) > len(line) {
 			t.Errorf("%q of %q", c.Name, line)
 		}
 	})
 }
 
-// What every shell that can be followed is given by -c is read as a command; PowerShell's language is
-// another.
-func TestShellsAreKnownEverywhere(t *testing.T) {
+// The text that a known shell gets by -c is parsed as a command. PowerShell has another language.
+func TestShells_IncludeScriptShells(t *testing.T) {
 	for _, k := range shell.Kinds() {
 		for _, name := range shell.Executables(k) {
 			if k != shell.Pwsh && !shells[name] {

@@ -4,25 +4,25 @@ import "time"
 
 // Run is a finished run of a watched command.
 type Run struct {
-	Exit     *int   // nil: a signal ended it, or unknown
-	Signal   string // that signal
+	Exit     *int   // nil: ended by a signal, or unknown
+	Signal   string // the signal that ended it
 	Duration time.Duration
 	Result   Result
 }
 
-// HasFailed reports anything but an exit status of 0.
+// HasFailed reports whether the exit status is not 0 or unknown.
 func (r *Run) HasFailed() bool { return r.Exit == nil || *r.Exit != 0 }
 
-// Changes is what differs between two runs.
+// Changes describes the differences between two runs.
 type Changes struct {
 	NewErrors   []Diagnostic `json:"new_errors,omitempty"`
 	FixedErrors []Diagnostic `json:"fixed_errors,omitempty"`
-	NewFailures []string     `json:"new_failures,omitempty"` // tests that began to fail
-	FixedTests  []string     `json:"fixed_tests,omitempty"`  // tests that fail no longer
-	// ExitBefore is the status before; only if it changed.
+	NewFailures []string     `json:"new_failures,omitempty"` // tests that fail now and did not before
+	FixedTests  []string     `json:"fixed_tests,omitempty"`  // tests that failed before and do not now
+	// ExitBefore is the previous status, if it changed.
 	ExitChanged bool          `json:"exit_changed"`
 	ExitBefore  *int          `json:"exit_before,omitempty"`
-	Slower      time.Duration `json:"-"` // than before; negative: faster
+	Slower      time.Duration `json:"-"` // difference of the durations; negative: faster
 }
 
 // maxChanges bounds each list of Changes.
@@ -35,12 +35,12 @@ func Compare(before, after *Run) Changes {
 		c.ExitChanged, c.ExitBefore = true, before.Exit
 	}
 	was, is := errorsOf(&before.Result), errorsOf(&after.Result)
-	c.NewErrors, c.FixedErrors = missing(is, was, errorKey), missing(was, is, errorKey)
-	failed, fails := failuresOf(&before.Result), failuresOf(&after.Result)
+	c.NewErrors, c.FixedErrors = subtract(is, was, errorKey), subtract(was, is, errorKey)
+	failed, fails := failureNames(&before.Result), failureNames(&after.Result)
 	same := func(s string) string { return s }
-	c.NewFailures = missing(fails, failed, same)
-	if after.Result.Tests != nil { // else they did not run: nothing is fixed
-		c.FixedTests = missing(failed, fails, same)
+	c.NewFailures = subtract(fails, failed, same)
+	if after.Result.Tests != nil { // without tests in the new run none is fixed
+		c.FixedTests = subtract(failed, fails, same)
 	}
 	return c
 }
@@ -52,10 +52,10 @@ func sameExit(a, b *Run) bool {
 	return *a.Exit == *b.Exit
 }
 
-// identity is what an error keeps while its file is edited: not its line.
-type identity struct{ pkg, file, code, message string }
+// errorIdentity identifies an error while its file is edited: it has no line number.
+type errorIdentity struct{ pkg, file, code, message string }
 
-func errorKey(d Diagnostic) identity { return identity{d.Package, d.File, d.Code, d.Message} }
+func errorKey(d Diagnostic) errorIdentity { return errorIdentity{d.Package, d.File, d.Code, d.Message} }
 
 func errorsOf(r *Result) []Diagnostic {
 	var list []Diagnostic
@@ -68,7 +68,7 @@ func errorsOf(r *Result) []Diagnostic {
 	return list
 }
 
-func failuresOf(r *Result) []string {
+func failureNames(r *Result) []string {
 	if r.Tests == nil {
 		return nil
 	}
@@ -83,8 +83,8 @@ func failuresOf(r *Result) []string {
 	return list
 }
 
-// missing returns the elements of list that are not in other, counting repetitions.
-func missing[T any, K comparable](list, other []T, key func(T) K) []T {
+// subtract returns the elements of list that are not in other, counting repetitions.
+func subtract[T any, K comparable](list, other []T, key func(T) K) []T {
 	have := map[K]int{}
 	for _, v := range other {
 		have[key(v)]++

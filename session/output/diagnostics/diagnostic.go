@@ -12,14 +12,13 @@ const (
 	Note    Severity = "note"
 )
 
-// Diagnostic is a message of a compiler or linter about a place. Missing parts are empty or 0.
+// Diagnostic is a message of a compiler or linter about a position. Missing parts are empty or 0.
 type Diagnostic struct {
 	// File is as printed, relative to the directory that make or a similar tool reported.
 	File string `json:"file,omitempty"`
-	// Directories are those that File may be in: several makes worked at a time.
+	// Directories are the possible directories of File, if several makes ran at a time.
 	Directories []string `json:"directories,omitempty"`
-	// Package is the import path of the Go package whose directory a failed test's file is in. File has the directory
-	// in which go test ran.
+	// Package is the import path of the Go package of a failed test. File is then relative to the directory of the package.
 	Package string `json:"package,omitempty"`
 
 	Line     int      `json:"line,omitempty"`
@@ -29,12 +28,12 @@ type Diagnostic struct {
 	Message  string   `json:"message"`
 	Matcher  string   `json:"matcher"` // name of the matcher
 	At       int      `json:"at"`      // index of the output's line
-	// Related are the notes that belong to it.
+	// Related contains the notes that belong to the diagnostic.
 	Related []Diagnostic `json:"related,omitempty"`
 }
 
-// severityOf reads a severity's word; what is unknown counts as an error, since programs
-// name the worse ones most inventively.
+// severityOf converts a severity word, or returns otherwise for an empty one. Unknown words count as errors: programs have
+// the most words for severe problems.
 func severityOf(word string, otherwise Severity) Severity {
 	w := strings.ToLower(word)
 	switch {

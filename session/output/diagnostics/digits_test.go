@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNoDigits puts every byte at every place, between neighbours that carry or borrow.
-func TestNoDigits(t *testing.T) {
+// TestNonDigitPrefix puts every byte at every position, between neighbours that carry or borrow.
+func TestNonDigitPrefix(t *testing.T) {
 	for _, around := range []string{"/", ":", "\xff", "\x00", "\x7f", "\x80", "a", "\xb0"} {
 		for c := range 256 {
 			for at := range 20 {
@@ -16,7 +16,7 @@ func TestNoDigits(t *testing.T) {
 				if c >= '0' && c <= '9' {
 					want = at
 				}
-				if got := noDigits(b); got != want {
+				if got := nonDigitPrefix(b); got != want {
 					t.Fatalf("byte %#x at %d between %q: %d, want %d", c, at, around, got, want)
 				}
 			}

@@ -12,135 +12,138 @@ import (
 // several makes of a level run in different directories (make -j without -O), the directory of a line is unknown. Other
 // programs report one directory only, and mostly not its end.
 type directories struct {
-	open    []directory // outermost first
-	reports int         // lines that reported one
+	openDirs    []directory // outermost first
+	reportCount int         // lines that reported a directory
 
-	now   string   // directory of the following lines; empty if unreported, or uncertain (see maybe)
-	maybe []string // it is one of these
-	at    int      // index of the line that reported it
+	current    string   // directory of the following lines; empty if unreported, or uncertain
+	candidates []string // the possible directories, if current is uncertain
+	reportLine int      // index of the line that reported current
 
-	keep bool // moves, for what is read later
-	log  []move
+	keepMoves bool // moves are recorded, for lookups after the last line
+	moves     []directoryMove
 }
 
+// directory is a reported directory.
 type directory struct {
-	path  string // empty if make does not know it either
-	level int    // of a make; inner: another program's
-	at    int    // index of the line that reported it
+	path       string // empty if make does not know it either
+	level      int    // level of the make; otherLevel: another program
+	reportLine int    // index of the line that reported it
 }
 
-// move is where lines are printed from one on.
-type move struct {
-	at int
-	to string
+// directoryMove records the directory of the lines from one on.
+type directoryMove struct {
+	line int
+	path string
 }
 
 const (
-	inner = -1
+	// otherLevel is the level of programs other than make.
+	otherLevel = -1
 
-	// maxDirectories bounds the directories open at a time, maxMoves the moves.
+	// maxDirectories bounds the directories open at a time, maxMoves the recorded moves.
 	maxDirectories = 64
 	maxMoves       = 10_000
 )
 
-// read handles a line and reports whether it concerns a directory. left is a directory that was left but never entered.
-func (d *directories) read(i int, line string) (left string, tells bool) {
-	level, words, ok := teller(line)
+// read handles a line and reports whether it concerns a directory. leftDir is a directory that was left but never entered.
+func (d *directories) read(i int, line string) (leftDir string, isReport bool) {
+	level, words, ok := parseReporter(line)
 	if !ok {
 		return "", false
 	}
-	dir, enters, ok := directoryIn(words)
+	dir, enters, ok := parseMove(words)
 	switch {
-	case level == inner && endsInner(words):
-		d.dropFrom(d.last(inner, ""))
+	case level == otherLevel && announcesEnd(words):
+		d.closeFrom(d.newestOpen(otherLevel, ""))
 	case !ok:
 		return "", false
 	case enters:
-		d.enter(directory{path: dir, level: level, at: i})
-	case !d.leave(level, dir) && len(d.open) == 0:
-		left = dir
+		d.enter(directory{path: dir, level: level, reportLine: i})
+	case !d.leave(level, dir) && len(d.openDirs) == 0:
+		leftDir = dir
 	}
-	d.reports++
-	d.update(i)
-	return left, true
+	d.reportCount++
+	d.updateCurrent(i)
+	return leftDir, true
 }
 
-// enter opens a directory. It closes deeper ones, except those that others of its level have opened.
+// enter opens a directory. It closes deeper ones, except those of a make that runs in parallel.
 func (d *directories) enter(n directory) {
-	if n.level == inner {
-		d.dropFrom(d.last(inner, ""))
-	} else if d.last(n.level, "") < 0 {
-		d.dropFrom(slices.IndexFunc(d.open, func(o directory) bool { return o.level > n.level }))
+	if n.level == otherLevel {
+		d.closeFrom(d.newestOpen(otherLevel, ""))
+	} else if d.newestOpen(n.level, "") < 0 {
+		d.closeFrom(slices.IndexFunc(d.openDirs, func(o directory) bool { return o.level > n.level }))
 	}
-	if n.path != "" && !isAbs(n.path) && len(d.open) > 0 {
-		n.path = join(d.open[len(d.open)-1].path, n.path)
+	if n.path != "" && !isAbs(n.path) && len(d.openDirs) > 0 {
+		n.path = joinPath(d.openDirs[len(d.openDirs)-1].path, n.path)
 	}
-	if len(d.open) >= maxDirectories { // their ends are not reported
-		d.open = d.open[:0]
+	if len(d.openDirs) >= maxDirectories { // some programs never report leaving
+		d.openDirs = d.openDirs[:0]
 	}
-	d.open = append(d.open, n)
+	d.openDirs = append(d.openDirs, n)
 }
 
 // leave closes a directory and those entered from it, and reports whether it was open.
 func (d *directories) leave(level int, dir string) bool {
-	k := d.last(level, dir)
+	k := d.newestOpen(level, dir)
 	if k < 0 {
 		return false
 	}
-	if slices.ContainsFunc(d.open, func(o directory) bool { return o.level == level && o != d.open[k] }) {
-		d.open = slices.Delete(d.open, k, k+1)
+	if slices.ContainsFunc(d.openDirs, func(o directory) bool { return o.level == level && o != d.openDirs[k] }) {
+		d.openDirs = slices.Delete(d.openDirs, k, k+1)
 	} else {
-		d.dropFrom(k)
+		d.closeFrom(k)
 	}
 	return true
 }
 
-// last returns the newest open directory of a level and, unless empty, that name, or -1.
-func (d *directories) last(level int, dir string) int {
-	for k := len(d.open) - 1; k >= 0; k-- {
-		if o := &d.open[k]; o.level == level && (dir == "" || o.path == dir || level == inner) {
+// newestOpen returns the index of the newest open directory of a level and, unless empty, that name, or -1.
+func (d *directories) newestOpen(level int, dir string) int {
+	for k := len(d.openDirs) - 1; k >= 0; k-- {
+		if o := &d.openDirs[k]; o.level == level && (dir == "" || o.path == dir || level == otherLevel) {
 			return k
 		}
 	}
 	return -1
 }
 
-func (d *directories) dropFrom(k int) {
+// closeFrom closes the open directories from index k on.
+func (d *directories) closeFrom(k int) {
 	if k >= 0 {
-		d.open = d.open[:k]
+		d.openDirs = d.openDirs[:k]
 	}
 }
 
-// forget handles a gap: directories may have changed in it.
-func (d *directories) forget(i int) {
-	d.open = d.open[:0]
-	d.update(i)
+// closeAll handles a gap in the output: directories may have changed in it.
+func (d *directories) closeAll(i int) {
+	d.openDirs = d.openDirs[:0]
+	d.updateCurrent(i)
 }
 
-// update finds out where lines are printed now: in the innermost directory, if each level is in one.
-func (d *directories) update(i int) {
-	d.now, d.maybe, d.at = "", nil, i
-	if n := len(d.open); n > 0 {
-		d.now, d.at = d.open[n-1].path, d.open[n-1].at
-		if from := d.parallel(); from >= 0 {
-			d.now, d.maybe = "", d.paths(from)
+// updateCurrent computes the directory of the following lines: the innermost one, if each level is in one directory.
+func (d *directories) updateCurrent(i int) {
+	d.current, d.candidates, d.reportLine = "", nil, i
+	if n := len(d.openDirs); n > 0 {
+		d.current, d.reportLine = d.openDirs[n-1].path, d.openDirs[n-1].reportLine
+		if from := d.firstParallel(); from >= 0 {
+			d.current, d.candidates = "", d.paths(from)
 		}
 	}
-	if n := len(d.log); d.keep && n < maxMoves && (n == 0 || d.log[n-1].to != d.now) {
-		d.log = append(d.log, move{i, d.now})
+	if n := len(d.moves); d.keepMoves && n < maxMoves && (n == 0 || d.moves[n-1].path != d.current) {
+		d.moves = append(d.moves, directoryMove{i, d.current})
 	}
 }
 
-// parallel returns the first directory that shares its level with another one, or -1.
-func (d *directories) parallel() int {
-	return slices.IndexFunc(d.open, func(o directory) bool {
-		return slices.ContainsFunc(d.open, func(other directory) bool { return other.level == o.level && other.path != o.path })
+// firstParallel returns the index of the first directory that shares its level with another one, or -1.
+func (d *directories) firstParallel() int {
+	return slices.IndexFunc(d.openDirs, func(o directory) bool {
+		return slices.ContainsFunc(d.openDirs, func(other directory) bool { return other.level == o.level && other.path != o.path })
 	})
 }
 
 // paths returns the distinct names from the k-th on.
 func (d *directories) paths(k int) (list []string) {
-	for _, o := range d.open[k:] {
+	for _, o := range d.openDirs[k:] {
 		if o.path != "" && !slices.Contains(list, o.path) {
 			list = append(list, o.path)
 		}
@@ -148,33 +151,33 @@ func (d *directories) paths(k int) (list []string) {
 	return list
 }
 
-// place puts the directory before a name that was printed there.
-func (d *directories) place(f *Diagnostic) {
-	if f.File == "" || isAbs(f.File) || len(d.open) == 0 {
+// prefixFile prefixes a diagnostic's file with the current directory.
+func (d *directories) prefixFile(f *Diagnostic) {
+	if f.File == "" || isAbs(f.File) || len(d.openDirs) == 0 {
 		return
 	}
-	f.File, f.Directories = join(d.now, f.File), d.maybe
+	f.File, f.Directories = joinPath(d.current, f.File), d.candidates
 }
 
-// when returns the directory of a line that was already read.
-func (d *directories) when(at int) (dir string) {
-	k, exact := slices.BinarySearchFunc(d.log, at, func(m move, at int) int { return m.at - at })
+// directoryAt returns the directory of a line that was already read.
+func (d *directories) directoryAt(at int) (dir string) {
+	k, exact := slices.BinarySearchFunc(d.moves, at, func(m directoryMove, at int) int { return m.line - at })
 	if exact {
 		k++
 	}
 	if k == 0 {
 		return ""
 	}
-	return d.log[k-1].to
+	return d.moves[k-1].path
 }
 
-// isAbs also holds for what is no name of a file ("<stdin>"), and for what a shell would have to expand.
+// isAbs reports whether a file name is absolute. Texts that are no names ("<stdin>") and names for a shell (~) count as absolute.
 func isAbs(file string) bool {
 	drive := len(file) > 2 && file[1] == ':' && (file[2] == '/' || file[2] == '\\')
 	return drive || file != "" && strings.IndexByte("/\\<~", file[0]) >= 0
 }
 
-func join(dir, file string) string {
+func joinPath(dir, file string) string {
 	if dir == "" {
 		return file
 	}

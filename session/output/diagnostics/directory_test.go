@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// placesOf are the places that an output names, in one line each, with those of notes.
+// placesOf returns the positions of diagnostics and their notes, as text.
 func placesOf(ds []Diagnostic) (list []string) {
 	for _, d := range ds {
 		if d.File != "" {
@@ -19,7 +19,7 @@ func placesOf(ds []Diagnostic) (list []string) {
 
 const aC, bC = "a.c:1:2: error: e\n", "b.c:1:2: error: e\n"
 
-// What compilers print below a make, or another program that tells of the directory that it works in, names files from there.
+// File names that compilers print below a make, or another program that reports its directory, get that directory.
 //
 // FEATURES: R28 R82 R118
 func TestDirectories(t *testing.T) {
@@ -62,10 +62,10 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// A stream knows them, too, though it takes lines that are alike but for their digits for one.
+// A stream tracks directories, although it classifies lines that differ only in digits once.
 //
 // FEATURES: R82
-func TestDirectoriesOfStreams(t *testing.T) {
+func TestStream_Directories(t *testing.T) {
 	s := NewStream("make")
 	var text strings.Builder
 	for i := range 9 {
@@ -77,25 +77,25 @@ func TestDirectoriesOfStreams(t *testing.T) {
 		text.WriteString("make[1]: Leaving directory '/w/a" + n + "'\n")
 	}
 	for line := range strings.Lines(text.String()) {
-		s.Line(strings.TrimSuffix(line, "\n"))
+		s.ReadLine(strings.TrimSuffix(line, "\n"))
 	}
 	if d, _ := s.First(); d.File != "/w/a9/a.c" {
 		t.Errorf("%+v", d)
 	}
-	s.Line("make: Entering directory '/w'")
+	s.ReadLine("make: Entering directory '/w'")
 	if at, _, ok := s.Directory(); !ok || at != s.Lines()-1 {
 		t.Errorf("line %d, %v", at, ok)
 	}
-	if s.Gap(); len(s.probs.dirs.open) > 0 {
+	if s.NoteGap(); len(s.problems.dirs.openDirs) > 0 {
 		t.Error("what is left out may have left it")
 	}
 }
 
-// Every language's words are told apart.
-func TestMovingWords(t *testing.T) {
-	for _, words := range moving {
+// The messages of every language are recognized.
+func TestMoveMessages(t *testing.T) {
+	for _, words := range moveMessages {
 		for k, form := range words {
-			dir, enters, ok := directoryIn(strings.Replace(form, "%", "«/w/a b»", 1))
+			dir, enters, ok := parseMove(strings.Replace(form, "%", "«/w/a b»", 1))
 			if !ok || dir != "/w/a b" || enters != (k == 0) {
 				t.Errorf("%s: %q, %v, %v", form, dir, enters, ok)
 			}
@@ -103,10 +103,10 @@ func TestMovingWords(t *testing.T) {
 	}
 }
 
-// A test that failed has the directory that make told of.
+// A failed test gets the directory that make reported.
 //
 // FEATURES: R82 R118
-func TestDirectoryOfTests(t *testing.T) {
+func TestTests_Directory(t *testing.T) {
 	one := 1
 	fails := "--- FAIL: TestX (0.00s)\n    x_test.go:12: broken\nFAIL\nFAIL\texample.org/x\t0.01s\nFAIL\n"
 	r := Parse("make test", &one, "make: Entering directory '/w/x'\n"+fails+"make: *** [M:2: test] Error 1\nmake: Leaving directory '/w/x'\n"+fails)
@@ -119,7 +119,7 @@ func TestDirectoryOfTests(t *testing.T) {
 	}
 }
 
-// Whatever an output tells, it is followed within bounds, and read alike at once and as it comes.
+// FuzzDirectories checks that tracking is bounded, and that a stream and Parse agree.
 func FuzzDirectories(f *testing.F) {
 	f.Add("make[1]: Entering directory '/w/a'\n" + aC + "make[1]: Leaving directory '/w/a'\nninja: Entering directory `b'\n" + bC)
 	f.Add(aC + "make[2]: Leaving directory `/x'\nmake[1]: Entering directory '/w/a'\nmake[1]: Entering directory '/w/b'\n" + aC)
@@ -132,9 +132,9 @@ func FuzzDirectories(f *testing.F) {
 			}
 		}
 		s, lines := NewStream("make"), 0
-		eachLine(text, func(_ int, line string) { s.Line(line); lines++ })
-		if d := &s.probs.dirs; len(d.open) > maxDirectories || len(d.log) > 0 {
-			t.Errorf("%d open, %d noted", len(d.open), len(d.log))
+		eachLine(text, func(_ int, line string) { s.ReadLine(line); lines++ })
+		if d := &s.problems.dirs; len(d.openDirs) > maxDirectories || len(d.moves) > 0 {
+			t.Errorf("%d open, %d noted", len(d.openDirs), len(d.moves))
 		}
 		first, ok := s.First()
 		if want := firstError(r.Diagnostics); ok && want != nil && first.At == want.At && first.File != want.File && !strings.HasSuffix(want.File, first.File) {

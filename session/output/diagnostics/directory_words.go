@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// moving are the words with which a directory is entered and left, % being its name: GNU make's in the languages that
-// it speaks, the first also those of bmake, ninja, SCons, Waf and Bazel.
-var moving = [][2]string{
+// moveMessages are the messages for entering and leaving a directory, with % in place of its name: those of GNU make in its
+// languages. bmake, ninja, SCons, Waf and Bazel use the first one.
+var moveMessages = [][2]string{
 	{"Entering directory %", "Leaving directory %"},
 	{"Verzeichnis % wird betreten", "Verzeichnis % wird verlassen"},
 	{"on entre dans le répertoire %", "on quitte le répertoire %"},
@@ -35,35 +35,35 @@ var moving = [][2]string{
 	{"進入目錄%", "離開目錄%"},
 }
 
-// otherTellers are programs other than make that report their directory.
-var otherTellers = set("ninja", "samu", "scons", "waf", "bazel")
+// directoryReporters are programs other than make that report their directory.
+var directoryReporters = set("ninja", "samu", "scons", "waf", "bazel")
 
-// teller identifies the reporting program by the text before the first colon, and returns its level and the words after
-// it. cmake prints no name before them.
-func teller(line string) (level int, words string, ok bool) {
+// parseReporter identifies the reporting program by the text before the first colon, and returns its level and the words
+// after it. cmake prints no name before them.
+func parseReporter(line string) (level int, words string, ok bool) {
 	colon := strings.IndexByte(line, ':')
 	if colon < 3 || colon > 200 {
 		return 0, "", false
 	}
-	name, words := strings.TrimRight(line[:colon], blanks), strings.Trim(line[colon+1:], blanks)
+	name, words := strings.TrimRight(line[:colon], blankChars), strings.Trim(line[colon+1:], blankChars)
 	if name == "Change Dir" {
-		return inner, "Entering directory " + words, true
+		return otherLevel, "Entering directory " + words, true
 	}
 	if front, number, found := strings.Cut(strings.TrimSuffix(name, "]"), "["); found && strings.HasSuffix(name, "]") {
-		name, level = front, digits(number)
+		name, level = front, parseLevel(number)
 	}
 	name = strings.TrimSuffix(strings.ToLower(name[strings.LastIndexAny(name, `/\`)+1:]), ".exe")
 	switch {
 	case strings.HasSuffix(name, "make") && level >= 0:
 		return level, words, true
-	case otherTellers[name]:
-		return inner, words, true
+	case directoryReporters[name]:
+		return otherLevel, words, true
 	}
 	return 0, "", false
 }
 
-// digits returns a make's level, or -1.
-func digits(s string) int {
+// parseLevel returns a make's level, or -1.
+func parseLevel(s string) int {
 	if s == "" || len(s) > 4 {
 		return -1
 	}
@@ -77,22 +77,22 @@ func digits(s string) int {
 	return n
 }
 
-// blanks stand around names and words; in French no line is broken there.
-const blanks = " \t\r\u00a0\u202f"
+// blankChars surround names and words; in French texts they are non-breaking.
+const blankChars = " \t\r\u00a0\u202f"
 
-// quotes stand around names.
-const quotes = "'`\"‘’‚“”„«»‹›「」『』"
+// quoteChars surround names.
+const quoteChars = "'`\"‘’‚“”„«»‹›「」『』"
 
-// directoryIn returns the directory that words name and whether it is entered. ok is false for other words.
-func directoryIn(words string) (dir string, enters, ok bool) {
+// parseMove returns the directory in a message and whether it is entered. ok is false for other words.
+func parseMove(words string) (dir string, enters, ok bool) {
 	switch words {
 	case "Entering an unknown directory":
 		return "", true, true
 	case "Leaving an unknown directory":
 		return "", false, true
 	}
-	for i := range moving {
-		for k, form := range moving[i] {
+	for i := range moveMessages {
+		for k, form := range moveMessages[i] {
 			before, after, _ := strings.Cut(form, "%")
 			if len(words) < len(before)+len(after) || !strings.HasPrefix(words, before) || !strings.HasSuffix(words, after) {
 				continue
@@ -106,17 +106,17 @@ func directoryIn(words string) (dir string, enters, ok bool) {
 
 // unquoteDirectory removes one pair of quotes from a name. There are many kinds; old makes print `x'.
 func unquoteDirectory(name string) string {
-	name = strings.Trim(name, blanks)
+	name = strings.Trim(name, blankChars)
 	first, n := utf8.DecodeRuneInString(name)
 	last, m := utf8.DecodeLastRuneInString(name)
-	if len(name) < n+m || first == utf8.RuneError || !strings.ContainsRune(quotes, first) || !strings.ContainsRune(quotes, last) {
+	if len(name) < n+m || first == utf8.RuneError || !strings.ContainsRune(quoteChars, first) || !strings.ContainsRune(quoteChars, last) {
 		return name
 	}
 	return strings.Trim(name[n:len(name)-m], "\u00a0\u202f")
 }
 
-// endsInner reports whether the words announce the end of a program. Some programs never report leaving.
-func endsInner(words string) bool {
+// announcesEnd reports whether the words announce the end of a program. Some programs never report leaving.
+func announcesEnd(words string) bool {
 	for _, end := range []string{"build stopped", "no work to do", "error: ", "fatal: "} {
 		if strings.HasPrefix(words, end) {
 			return true

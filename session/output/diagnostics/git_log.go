@@ -10,7 +10,7 @@ import (
 type Commit struct {
 	Hash    string   `json:"hash"` // as printed: whole or short
 	Refs    []string `json:"refs,omitempty"`
-	Merge   []string `json:"merge,omitempty"` // parents, of a merge
+	Merge   []string `json:"merge,omitempty"` // parents of a merge
 	Author  string   `json:"author,omitempty"`
 	Email   string   `json:"email,omitempty"`
 	Date    string   `json:"date,omitempty"` // as printed
@@ -20,11 +20,11 @@ type Commit struct {
 
 // logReader reads git log: the default format and --oneline, with --graph or without.
 type logReader struct {
-	commits []Commit
-	open    bool // the last commit may continue
-	graphed bool // lines start with a graph, possibly blank
-	body    excerpt
-	lost    bool
+	commits      []Commit
+	isCommitOpen bool // following lines belong to the last commit
+	hasGraph     bool // lines start with a graph, possibly blank
+	body         excerpt
+	isTruncated  bool // commits beyond maxEntries were dropped
 }
 
 var (
@@ -35,36 +35,36 @@ var (
 )
 
 func (l *logReader) read(_ int, line string) {
-	l.graphed = l.graphed || strings.HasPrefix(line, "*")
-	if l.graphed {
+	l.hasGraph = l.hasGraph || strings.HasPrefix(line, "*")
+	if l.hasGraph {
 		rest := graph.ReplaceAllString(line, "")
 		if rest == "" {
 			return
 		}
-		if !commitLine.MatchString(rest) && !oneline.MatchString(rest) && !header(rest) {
+		if !commitLine.MatchString(rest) && !oneline.MatchString(rest) && !isHeader(rest) {
 			rest = "    " + rest
 		}
 		line = rest
 	}
 	if m := commitLine.FindStringSubmatch(line); m != nil {
-		l.open = l.add(Commit{Hash: m[1], Refs: refs(m[2])})
+		l.isCommitOpen = l.addCommit(Commit{Hash: m[1], Refs: splitRefs(m[2])})
 		return
 	}
-	if l.open {
-		l.detail(&l.commits[len(l.commits)-1], line)
+	if l.isCommitOpen {
+		l.readDetail(&l.commits[len(l.commits)-1], line)
 		return
 	}
 	if m := oneline.FindStringSubmatch(line); m != nil {
-		l.add(Commit{Hash: m[1], Refs: refs(m[2]), Subject: m[3]})
+		l.addCommit(Commit{Hash: m[1], Refs: splitRefs(m[2]), Subject: m[3]})
 	}
 }
 
-func header(s string) bool {
+func isHeader(s string) bool {
 	return strings.HasPrefix(s, "Author:") || strings.HasPrefix(s, "Date:") || strings.HasPrefix(s, "Merge:")
 }
 
-// detail reads a line of the default format after the first.
-func (l *logReader) detail(c *Commit, line string) {
+// readDetail reads a line of the default format after the first.
+func (l *logReader) readDetail(c *Commit, line string) {
 	switch {
 	case strings.HasPrefix(line, "Author:"):
 		if m := authorLine.FindStringSubmatch(line); m != nil {
@@ -87,10 +87,11 @@ func (l *logReader) detail(c *Commit, line string) {
 	}
 }
 
-func (l *logReader) add(c Commit) bool {
-	l.end()
+// addCommit appends a commit unless there are too many.
+func (l *logReader) addCommit(c Commit) bool {
+	l.endCommit()
 	if len(l.commits) >= maxEntries {
-		l.lost = true
+		l.isTruncated = true
 		return false
 	}
 	c.Hash, c.Subject = strings.Clone(c.Hash), strings.Clone(c.Subject)
@@ -98,23 +99,24 @@ func (l *logReader) add(c Commit) bool {
 	return true
 }
 
-func (l *logReader) end() {
-	if l.open && len(l.commits) > 0 {
+// endCommit completes the last commit.
+func (l *logReader) endCommit() {
+	if l.isCommitOpen && len(l.commits) > 0 {
 		l.commits[len(l.commits)-1].Body = l.body.text()
 	}
 	l.body = excerpt{}
 }
 
-func refs(s string) []string {
+func splitRefs(s string) []string {
 	if s == "" {
 		return nil
 	}
 	return strings.Split(s, ", ")
 }
 
-func (l *logReader) into(r *Result) {
-	l.end()
+func (l *logReader) fill(r *Result) {
+	l.endCommit()
 	if len(l.commits) > 0 {
-		r.Kind, r.GitLog, r.Truncated = GitLog, l.commits, l.lost
+		r.Kind, r.GitLog, r.Truncated = GitLog, l.commits, l.isTruncated
 	}
 }

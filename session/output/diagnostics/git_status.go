@@ -17,11 +17,11 @@ type Status struct {
 	Changes  []Change `json:"changes,omitempty"`
 }
 
-// Change is a file that git status lists. Index and Worktree are the letters of the short
-// format: M, A, D, R, C, T, U; ? for untracked, ! for ignored; " " for unchanged.
+// Change is a file that git status lists. Index and Worktree are the letters of the short format: M, A, D, R, C, T, U; ? for
+// untracked, ! for ignored; " " for unchanged.
 type Change struct {
 	Path     string `json:"path"`
-	From     string `json:"from,omitempty"` // of a rename or copy
+	From     string `json:"from,omitempty"` // previous name, of a rename or copy
 	Index    string `json:"index"`
 	Worktree string `json:"worktree"`
 }
@@ -29,13 +29,13 @@ type Change struct {
 // statusReader reads git status: long, short and porcelain 1 and 2.
 type statusReader struct {
 	Status
-	section  string
-	seen     bool
-	lost     bool
-	diverged bool
-	nothing  bool // the long format reports nothing to commit
-	human    bool // the format is the long one
-	lines    int
+	section         string
+	isStatus        bool
+	isTruncated     bool
+	isDiverged      bool
+	nothingToCommit bool // the long format reports nothing to commit
+	isLongFormat    bool // the output has the long format
+	lines           int
 }
 
 var (
@@ -59,35 +59,35 @@ func (s *statusReader) read(_ int, line string) {
 	}
 	switch {
 	case line == "":
-	case line[0] == '\t', strings.HasPrefix(line, "        "): // as printed, or as a terminal shows it
-		s.long(line)
+	case line[0] == '\t', strings.HasPrefix(line, "        "): // as printed, or with tabs expanded by a terminal
+		s.readLong(line)
 	case s.section != "" && (strings.HasPrefix(line, "  (") || strings.HasPrefix(line, "no changes added") || strings.HasPrefix(line, "nothing ")):
 	case strings.HasPrefix(line, "nothing to commit"), strings.HasPrefix(line, "No commits yet"):
-		s.seen = true
-		s.nothing = s.nothing || line[0] == 'n'
+		s.isStatus = true
+		s.nothingToCommit = s.nothingToCommit || line[0] == 'n'
 	case strings.HasPrefix(line, "## "):
-		s.branch(line)
+		s.readBranch(line)
 	case strings.HasPrefix(line, "# branch."):
-		s.header(strings.TrimPrefix(line, "# branch."))
+		s.readHeader(strings.TrimPrefix(line, "# branch."))
 	case statusSections[line] != "":
 		s.section = statusSections[line]
 	case strings.HasPrefix(line, "On branch "):
-		s.Branch, s.seen, s.human = strings.TrimPrefix(line, "On branch "), true, true
+		s.Branch, s.isStatus, s.isLongFormat = strings.TrimPrefix(line, "On branch "), true, true
 	case strings.HasPrefix(line, "HEAD detached "):
 		_, at, _ := strings.Cut(strings.TrimPrefix(line, "HEAD detached "), " ")
-		s.Detached, s.seen, s.human = at, true, true
+		s.Detached, s.isStatus, s.isLongFormat = at, true, true
 	case strings.HasPrefix(line, "Your branch "):
-		s.upstream(line)
-	case s.diverged && strings.HasPrefix(line, "and have "):
+		s.readUpstream(line)
+	case s.isDiverged && strings.HasPrefix(line, "and have "):
 		if m := divergedLine.FindStringSubmatch(line); m != nil {
 			s.Ahead, s.Behind = number(m[1]), number(m[2])
 		}
 	default:
-		s.short(line)
+		s.readShort(line)
 	}
 }
 
-func (s *statusReader) upstream(line string) {
+func (s *statusReader) readUpstream(line string) {
 	m := upstreamLine.FindStringSubmatch(line)
 	if m == nil {
 		return
@@ -99,12 +99,12 @@ func (s *statusReader) upstream(line string) {
 	case "behind":
 		s.Behind = number(m[3])
 	case "":
-		s.diverged = true
+		s.isDiverged = true
 	}
 }
 
-func (s *statusReader) branch(line string) {
-	s.seen = true
+func (s *statusReader) readBranch(line string) {
+	s.isStatus = true
 	m := branchLine.FindStringSubmatch(line)
 	if m == nil {
 		return
@@ -124,9 +124,9 @@ func (s *statusReader) branch(line string) {
 	}
 }
 
-// header reads a header line of porcelain 2.
-func (s *statusReader) header(h string) {
-	s.seen = true
+// readHeader reads a header line of porcelain 2.
+func (s *statusReader) readHeader(h string) {
+	s.isStatus = true
 	key, value, _ := strings.Cut(h, " ")
 	switch key {
 	case "head":
@@ -143,7 +143,8 @@ func (s *statusReader) header(h string) {
 	}
 }
 
-func (s *statusReader) long(line string) {
+// readLong reads a file of the long format.
+func (s *statusReader) readLong(line string) {
 	m := longStatus.FindStringSubmatch(line)
 	if m == nil {
 		return
@@ -169,17 +170,17 @@ func (s *statusReader) long(line string) {
 			c.From, c.Path = from, to
 		}
 	}
-	s.add(c)
+	s.addChange(c)
 }
 
-// short reads a line of the short format and of both porcelain ones.
-func (s *statusReader) short(line string) {
+// readShort reads a line of the short format and of both porcelain ones.
+func (s *statusReader) readShort(line string) {
 	if m := porcelain2.FindStringSubmatch(line); m != nil {
-		s.second(line[0], m)
+		s.readPorcelain2(line[0], m)
 		return
 	}
 	if rest, ok := strings.CutPrefix(line, "? "); ok {
-		s.add(Change{Path: rest, Index: "?", Worktree: "?"})
+		s.addChange(Change{Path: rest, Index: "?", Worktree: "?"})
 		return
 	}
 	m := shortLine.FindStringSubmatch(line)
@@ -190,12 +191,12 @@ func (s *statusReader) short(line string) {
 	if from, to, ok := strings.Cut(c.Path, " -> "); ok && strings.ContainsAny(m[1]+m[2], "RC") {
 		c.From, c.Path = from, to
 	}
-	s.add(c)
+	s.addChange(c)
 }
 
-// second reads a change of porcelain 2. After the letters come the submodule's state (skipped by the expression) and
-// modes and hashes, as many as the kind of line has.
-func (s *statusReader) second(kind byte, m []string) {
+// readPorcelain2 reads a change of porcelain 2. After the letters come the submodule's state (skipped by the expression)
+// and modes and hashes, whose number depends on the kind of line.
+func (s *statusReader) readPorcelain2(kind byte, m []string) {
 	fields := map[byte]int{'1': 5, '2': 6, 'u': 7}[kind]
 	parts := strings.SplitN(m[3], " ", fields+1)
 	if len(parts) <= fields {
@@ -205,24 +206,24 @@ func (s *statusReader) second(kind byte, m []string) {
 	if to, from, ok := strings.Cut(c.Path, "\t"); ok {
 		c.Path, c.From = to, from
 	}
-	s.add(c)
+	s.addChange(c)
 }
 
-func (s *statusReader) add(c Change) {
-	s.seen = true
+func (s *statusReader) addChange(c Change) {
+	s.isStatus = true
 	if len(s.Changes) >= maxEntries {
-		s.lost = true
+		s.isTruncated = true
 		return
 	}
 	c.Path, c.From = strings.Clone(unquote(c.Path)), strings.Clone(unquote(c.From))
 	s.Changes = append(s.Changes, c)
 }
 
-func (s *statusReader) into(r *Result) {
+func (s *statusReader) fill(r *Result) {
 	quiet := r.Exit != nil && *r.Exit == 0 && s.lines == 0 // the short format prints nothing for a clean tree
-	if !s.seen && !quiet || s.human && len(s.Changes) == 0 && !s.nothing {
-		return // what cannot be read is not called clean
+	if !s.isStatus && !quiet || s.isLongFormat && len(s.Changes) == 0 && !s.nothingToCommit {
+		return // unreadable output does not count as clean
 	}
 	s.Clean = len(s.Changes) == 0
-	r.Kind, r.GitStatus, r.Truncated = GitStatus, &s.Status, s.lost
+	r.Kind, r.GitStatus, r.Truncated = GitStatus, &s.Status, s.isTruncated
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// One pass over a line finds what looking for each hint does.
+// FuzzHinted compares findHints with a search for each hint.
 //
 // FEATURES: R28
 func FuzzHinted(f *testing.F) {
@@ -19,7 +19,7 @@ func FuzzHinted(f *testing.F) {
 		f.Add(w[:len(w)-1])
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		isError, isWarning := hints(line)
+		isError, isWarning := findHints(line)
 		if want := containsAny(line, errorHints); isError != want {
 			t.Errorf("%q: an error's %v, want %v", line, isError, want)
 		}

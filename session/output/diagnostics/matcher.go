@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// Matcher describes how a program prints problems: one or several lines in succession.
-// Regular expressions are of RE2 and have the named groups file, line, column, severity,
-// code and message, each at most once in all patterns but the last of a loop.
+// Matcher describes how a program prints problems, on one or several successive lines. Regular expressions are RE2 and
+// have the named groups file, line, column, severity, code and message, each at most once in all patterns.
 type Matcher struct {
 	Name string `json:"name"`
-	// Commands are the programs it is for; none: any that may run such a program.
+	// Commands are the programs that the matcher is for; empty: any.
 	Commands []string `json:"commands,omitempty"`
-	// Contains saves time: the first line has one of these in it, else it is not looked
-	// at. None: every line is.
+	// Contains speeds up matching: the first line must contain one of these texts. Empty: every line is matched.
 	Contains []string  `json:"contains,omitempty"`
 	Severity Severity  `json:"severity,omitempty"` // if no group gives it; default error
 	Patterns []Pattern `json:"patterns"`
@@ -25,8 +23,7 @@ type Matcher struct {
 // Pattern is a line of a Matcher.
 type Pattern struct {
 	Regexp string `json:"regexp"`
-	// Loop: the line may come any number of times, each time a problem. Only the last
-	// pattern of several can have it.
+	// Loop lets the line repeat, each time as a problem. Only the last of several patterns can have it.
 	Loop bool `json:"loop,omitempty"`
 }
 
@@ -63,7 +60,7 @@ func NewParser(extra ...Matcher) (*Parser, error) {
 	return p, nil
 }
 
-// field is what a group holds.
+// field identifies what a group captures.
 type field uint8
 
 const (
@@ -78,20 +75,22 @@ const (
 
 var fieldNames = [fieldCount]string{"file", "line", "column", "severity", "code", "message"}
 
-// compiled is a matcher ready for use.
-type compiled struct {
+// compiledMatcher is a matcher ready for use.
+type compiledMatcher struct {
 	Matcher
 	steps []step
 }
 
+// step is a compiled Pattern.
 type step struct {
 	re     *regexp.Regexp
 	groups [fieldCount]int // 0: none
 	loop   bool
 }
 
-func compile(m Matcher) (*compiled, error) {
-	fail := func(pattern int, format string, args ...any) (*compiled, error) {
+// compile checks and compiles a matcher.
+func compile(m Matcher) (*compiledMatcher, error) {
+	fail := func(pattern int, format string, args ...any) (*compiledMatcher, error) {
 		return nil, &MatcherError{m.Name, pattern, fmt.Sprintf(format, args...)}
 	}
 	switch {
@@ -104,7 +103,7 @@ func compile(m Matcher) (*compiled, error) {
 	case m.Severity != "" && m.Severity != Error && m.Severity != Warning && m.Severity != Note:
 		return fail(-1, "its severity is %q; it can be error, warning or note", m.Severity)
 	}
-	c := &compiled{Matcher: m}
+	c := &compiledMatcher{Matcher: m}
 	var seen [fieldCount]bool
 	for i, p := range m.Patterns {
 		re, err := regexp.Compile(p.Regexp)
@@ -135,8 +134,8 @@ func compile(m Matcher) (*compiled, error) {
 	return c, nil
 }
 
-// candidate reports quickly whether a line may start a problem.
-func (c *compiled) candidate(line string) bool {
+// mayMatch reports quickly whether a line may start a problem.
+func (c *compiledMatcher) mayMatch(line string) bool {
 	if len(c.Contains) == 0 {
 		return true
 	}
@@ -177,7 +176,7 @@ func (s *step) match(line string, d *Diagnostic) bool {
 	return true
 }
 
-// number returns a line or column, or 0.
+// number parses a line or column, or returns 0.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

@@ -1,12 +1,12 @@
 package diagnostics
 
-// A place as most compilers write it: file:line:column:, the file perhaps with a drive.
+// Position as most compilers print it: file:line:column:, with an optional drive.
 const (
 	unixPath = `(?P<file>(?:[A-Za-z]:[\\/])?[^\s:][^:]*)`
 	place    = unixPath + `:(?P<line>\d+):(?:(?P<column>\d+):)?`
 )
 
-// matcherTable has the more specific ones first: the first that matches a line has it.
+// matcherTable has specific matchers first: the first one that matches a line wins.
 var matcherTable = []Matcher{
 	{Name: "rustc", Contains: []string{"error", "warning"}, Patterns: []Pattern{
 		{Regexp: `^(?P<severity>error|warning)(?:\[(?P<code>[^\]]+)\])?: (?P<message>.+)$`},

@@ -35,9 +35,9 @@ const (
 	GitLog      Kind = "git-log"
 )
 
-// Bounds on what is kept. What is beyond is counted where there is a count.
+// Bounds of what is kept. Findings beyond a bound are counted where there is a count.
 const (
-	maxLineBytes    = 8 << 10 // of a line that is looked at
+	maxLineBytes    = 8 << 10 // of a line that is read
 	maxDiagnostics  = 500
 	maxRelated      = 20
 	maxFailures     = 200
@@ -52,11 +52,11 @@ const (
 	maxJudgedBytes = 2 << 20
 )
 
-// Result is a command's output, read.
+// Result is the parsed output of a command.
 type Result struct {
 	Kind    Kind    `json:"kind"`
 	Command Command `json:"command"`
-	Exit    *int    `json:"exit_code"` // nil: not known
+	Exit    *int    `json:"exit_code"` // nil: unknown
 	Summary Summary `json:"summary"`
 
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
@@ -64,19 +64,19 @@ type Result struct {
 	Listing     []Entry      `json:"listing,omitempty"`
 	GitStatus   *Status      `json:"git_status,omitempty"`
 	GitLog      []Commit     `json:"git_log,omitempty"`
-	Truncated   bool         `json:"truncated,omitempty"` // there was more than is kept
+	Truncated   bool         `json:"truncated,omitempty"` // findings beyond a bound were dropped
 }
 
 // Parser reads results. It is immutable and safe for concurrent use.
 type Parser struct {
-	matchers []*compiled
+	matchers []*compiledMatcher
 }
 
-// builtin is made when it is first used.
+// builtin is the parser with the built-in matchers, made on first use.
 var builtin = sync.OnceValue(func() *Parser {
 	p, err := NewParser()
 	if err != nil {
-		panic(err) // the table in this package is wrong
+		panic(err) // the table of this package is invalid
 	}
 	return p
 })
@@ -84,7 +84,7 @@ var builtin = sync.OnceValue(func() *Parser {
 // Parse reads a command's output with the built-in problem matchers.
 func Parse(line string, exit *int, text string) Result { return builtin().Parse(line, exit, text) }
 
-// reader takes the lines of an output, in order.
+// reader receives the lines of an output, in order.
 type reader interface {
 	read(index int, line string)
 }
@@ -94,18 +94,18 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	r := Result{Kind: Text, Command: ParseCommand(line), Exit: exit}
 	var sum summarizer
 	readers := []reader{&sum}
-	var special specialResult
-	if singleCommand(line) { // else there may be other lines among them
-		special = specialReader(r.Command)
+	var special commandReader
+	if isSingleCommand(line) { // lines of other commands may be among them otherwise
+		special = newCommandReader(r.Command)
 	}
 	if special != nil {
 		readers = append(readers, special)
 	}
-	var probs *problems
+	var probs *problemFinder
 	var tests []testReader
-	if special == nil && specialReader(r.Command) == nil && !quotesOthers[r.Command.Name] {
-		probs = p.problems(r.Command)
-		probs.dirs.keep = true
+	if special == nil && newCommandReader(r.Command) == nil && !quotingCommands[r.Command.Name] {
+		probs = p.newProblemFinder(r.Command)
+		probs.dirs.keepMoves = true
 		readers = append(readers, probs)
 		tests = testReaders(r.Command)
 		for _, t := range tests {
@@ -119,20 +119,20 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	})
 	if probs != nil {
 		r.Diagnostics = probs.finish()
-		r.Truncated = probs.lost > 0 || probs.judged > maxJudgedBytes
+		r.Truncated = probs.dropped > 0 || probs.scannedBytes > maxJudgedBytes
 		if len(r.Diagnostics) > 0 {
 			r.Kind = Diagnostics
 		}
 	}
 	if t := bestTests(tests); t != nil {
 		r.Kind, r.Tests = TestRun, t
-		r.Diagnostics = withTests(r.Diagnostics, tests, t, &probs.dirs)
+		r.Diagnostics = addTestPlaces(r.Diagnostics, tests, t, &probs.dirs)
 		for i := range t.Failures {
-			t.Failures[i].Directory = probs.dirs.when(t.Failures[i].At)
+			t.Failures[i].Directory = probs.dirs.directoryAt(t.Failures[i].At)
 		}
 	}
 	if special != nil {
-		special.into(&r)
+		special.fill(&r)
 	}
 	r.Summary = sum.finish(&r, probs)
 	return r
@@ -151,26 +151,27 @@ func eachLine(text string, f func(index int, line string)) {
 	}
 }
 
-// specialResult is a reader for the output of one command.
-type specialResult interface {
+// commandReader reads the output of one command and fills its part of a Result.
+type commandReader interface {
 	reader
-	into(*Result)
+	fill(*Result)
 }
 
-func specialReader(c Command) specialResult {
+// newCommandReader returns the reader for a command, or nil.
+func newCommandReader(c Command) commandReader {
 	switch {
 	case c.Name == "ls" || c.Name == "dir" || c.Name == "vdir" || c.Name == "ll" || c.Name == "la":
-		return newListing(c)
-	case c.Name == "git" && c.Sub() == "status":
+		return newListingReader(c)
+	case c.Name == "git" && c.Subcommand() == "status":
 		return &statusReader{}
-	case c.Name == "git" && c.Sub() == "log":
+	case c.Name == "git" && c.Subcommand() == "log":
 		return &logReader{}
 	}
 	return nil
 }
 
-// quotesOthers are commands whose output repeats other text: errors in it are not theirs.
-var quotesOthers = set("cat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "head", "tail", "less", "more", "find", "fd",
+// quotingCommands are commands whose output repeats other text: errors in it are not theirs.
+var quotingCommands = set("cat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "head", "tail", "less", "more", "find", "fd",
 	"git", "diff", "echo", "printf", "sort", "uniq", "cut", "tr", "wc", "tee", "journalctl", "dmesg", "man", "history", "bat", "jq",
 	"curl", "wget", "ps", "top", "tree", "column", "strings", "xxd", "hexdump", "lsof", "du", "df", "env", "cd", "which", "type")
 

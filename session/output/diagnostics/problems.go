@@ -6,33 +6,33 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// problems finds diagnostics in lines.
-type problems struct {
-	matchers []*compiled
+// problemFinder finds diagnostics in lines.
+type problemFinder struct {
+	matchers []*compiledMatcher
 	python   traceback
 
-	// A match of several lines under way: the steps of current from next on are open.
-	current *compiled
-	next    int
-	partial Diagnostic
+	// A match of several lines in progress: the steps of current from nextStep on are open.
+	current  *compiledMatcher
+	nextStep int
+	partial  Diagnostic
 
-	makes makeErrors
-	dirs  directories
-	since int    // of found, those since the last directory report
-	line  string // that is being read
+	makeErrors  makeErrors
+	dirs        directories
+	sinceReport int    // index in found of the first finding since the last directory report
+	line        string // current line
 
 	found            []Diagnostic
 	errors, warnings int
-	lost             int // found, but not kept
-	judged           int // bytes of lines that may have been problems
+	dropped          int // findings beyond the bound
+	scannedBytes     int // bytes of lines that may contain problems
 }
 
-// problems chooses the matchers for a command: all, those made for it first.
-func (p *Parser) problems(c Command) *problems {
-	pr := &problems{}
-	for _, own := range []bool{true, false} {
+// newProblemFinder returns a finder with the matchers for a command: all, those for the command first.
+func (p *Parser) newProblemFinder(c Command) *problemFinder {
+	pr := &problemFinder{}
+	for _, isOwn := range []bool{true, false} {
 		for _, m := range p.matchers {
-			if m.isFor(c.Name) == own && (own || len(m.Commands) == 0 || runners[c.Name]) {
+			if m.appliesTo(c.Name) == isOwn && (isOwn || len(m.Commands) == 0 || runners[c.Name]) {
 				pr.matchers = append(pr.matchers, m)
 			}
 		}
@@ -40,7 +40,8 @@ func (p *Parser) problems(c Command) *problems {
 	return pr
 }
 
-func (c *compiled) isFor(name string) bool {
+// appliesTo reports whether a matcher is made for a program.
+func (c *compiledMatcher) appliesTo(name string) bool {
 	for _, n := range c.Commands {
 		if n == name {
 			return true
@@ -49,72 +50,71 @@ func (c *compiled) isFor(name string) bool {
 	return false
 }
 
-// runners run other programs by configuration, so that any program's problems can be in
-// their output.
+// runners run other programs by configuration, so any program's problems can be in their output.
 var runners = set("make", "gmake", "ninja", "cmake", "npm", "yarn", "pnpm", "bun", "just", "task", "bazel", "gradle", "gradlew", "mvn", "tox", "nox", "sh", "bash", "pre-commit", "turbo", "nx", "rake")
 
-func (p *problems) read(i int, line string) {
+func (p *problemFinder) read(i int, line string) {
 	line = goBuildOutput(line)
 	line = line[:min(len(line), maxJudgedLine)]
 	p.line = line
-	if p.moves(i, line) {
+	if p.readDirectory(i, line) {
 		return
 	}
 	if d, ok := p.python.read(i, line); ok {
 		p.add(d)
 		return
 	}
-	if p.current != nil && p.goOn(line) {
+	if p.current != nil && p.continueMatch(line) {
 		return
 	}
 	p.current = nil
-	if line == "" || p.judged > maxJudgedBytes {
+	if line == "" || p.scannedBytes > maxJudgedBytes {
 		return
 	}
 	counted := false
 	for _, m := range p.matchers {
-		if !m.candidate(line) {
+		if !m.mayMatch(line) {
 			continue
 		}
 		if !counted && len(m.Contains) > 0 {
-			p.judged += len(line)
+			p.scannedBytes += len(line)
 			counted = true
 		}
-		if p.begin(m, i, line) {
+		if p.beginMatch(m, i, line) {
 			return
 		}
 	}
 }
 
-// moves tracks directory reports of make and similar tools. If a directory is left that was never entered (the
+// readDirectory tracks directory reports of make and similar tools. If a directory is left that was never entered (the
 // beginning of the output is missing), earlier findings belong to it.
-func (p *problems) moves(i int, line string) bool {
-	left, tells := p.dirs.read(i, line)
-	if !tells {
-		return strings.HasPrefix(line, "[… ") && strings.Contains(line, " left out") && p.gap(i)
+func (p *problemFinder) readDirectory(i int, line string) bool {
+	leftDir, isReport := p.dirs.read(i, line)
+	if !isReport {
+		return strings.HasPrefix(line, "[… ") && strings.Contains(line, " left out") && p.skipGap(i)
 	}
-	if p.dirs.keep && left != "" {
-		within := directories{open: []directory{{}}, now: left}
-		for k := min(p.since, len(p.found)); k < len(p.found); k++ {
-			within.place(&p.found[k])
+	if p.dirs.keepMoves && leftDir != "" {
+		within := directories{openDirs: []directory{{}}, current: leftDir}
+		for k := min(p.sinceReport, len(p.found)); k < len(p.found); k++ {
+			within.prefixFile(&p.found[k])
 			for r := range p.found[k].Related {
-				within.place(&p.found[k].Related[r])
+				within.prefixFile(&p.found[k].Related[r])
 			}
 		}
 	}
-	p.current, p.since = nil, len(p.found)
+	p.current, p.sinceReport = nil, len(p.found)
 	return true
 }
 
-// gap handles omitted lines. The note about them does not end a problem.
-func (p *problems) gap(i int) bool {
-	p.dirs.forget(i)
-	p.since = len(p.found)
+// skipGap handles omitted lines. The note about them does not end a problem.
+func (p *problemFinder) skipGap(i int) bool {
+	p.dirs.closeAll(i)
+	p.sinceReport = len(p.found)
 	return false
 }
 
-// begin tries a matcher's first line.
-func (p *problems) begin(m *compiled, i int, line string) bool {
+// beginMatch tries a matcher's first line.
+func (p *problemFinder) beginMatch(m *compiledMatcher, i int, line string) bool {
 	d := Diagnostic{Severity: m.Severity, Matcher: m.Name, At: i}
 	if d.Severity == "" {
 		d.Severity = Error
@@ -126,13 +126,13 @@ func (p *problems) begin(m *compiled, i int, line string) bool {
 		p.add(d)
 		return true
 	}
-	p.current, p.next, p.partial = m, 1, d
+	p.current, p.nextStep, p.partial = m, 1, d
 	return true
 }
 
-// goOn tries the next line of the match under way.
-func (p *problems) goOn(line string) bool {
-	s := &p.current.steps[p.next]
+// continueMatch tries the next line of the match in progress.
+func (p *problemFinder) continueMatch(line string) bool {
+	s := &p.current.steps[p.nextStep]
 	d := p.partial
 	if !s.match(line, &d) {
 		return false
@@ -142,23 +142,23 @@ func (p *problems) goOn(line string) bool {
 		p.partial.At++
 		d.At = p.partial.At
 		p.add(d)
-	case p.next == len(p.current.steps)-1:
+	case p.nextStep == len(p.current.steps)-1:
 		p.add(d)
 		p.current = nil
 	default:
 		p.partial = d
-		p.next++
+		p.nextStep++
 	}
 	return true
 }
 
-// add keeps a diagnostic. A note belongs to the one before it.
-func (p *problems) add(d Diagnostic) {
-	p.dirs.place(&d)
-	if d.Matcher == "make" && p.makes.follows(p.line, len(p.found) > 0) {
+// add keeps a diagnostic. A note is added to the one before it.
+func (p *problemFinder) add(d Diagnostic) {
+	p.dirs.prefixFile(&d)
+	if d.Matcher == "make" && p.makeErrors.isConsequence(p.line, len(p.found) > 0) {
 		d.Severity = Note
 	} else if d.Severity == Error {
-		p.makes.cause = d.Matcher != "make"
+		p.makeErrors.hasCause = d.Matcher != "make"
 	}
 	switch d.Severity {
 	case Error:
@@ -170,27 +170,27 @@ func (p *problems) add(d Diagnostic) {
 			if last := &p.found[n-1]; len(last.Related) < maxRelated {
 				last.Related = append(last.Related, d)
 			} else {
-				p.lost++
+				p.dropped++
 			}
 			return
 		}
 	}
 	if len(p.found) >= maxDiagnostics {
-		p.lost++
+		p.dropped++
 		return
 	}
 	p.found = append(p.found, d)
 }
 
-func (p *problems) finish() []Diagnostic { return p.found }
+func (p *problemFinder) finish() []Diagnostic { return p.found }
 
-// traceback reads Python's: the place is that of the last frame, the message is the first
-// line after the frames. A syntax error has a frame without the heading.
+// traceback reads a Python traceback: the position is that of the last frame, the message is the first line after the
+// frames. A syntax error has a frame without the heading.
 type traceback struct {
-	in    bool
-	file  string
-	line  int
-	quiet int // lines since the last frame
+	isOpen          bool
+	file            string
+	line            int
+	linesSinceFrame int // lines since the last frame
 }
 
 var (
@@ -201,22 +201,22 @@ var (
 func (t *traceback) read(i int, line string) (Diagnostic, bool) {
 	line, _ = strings.CutPrefix(line, "E   ") // as pytest prints it
 	if strings.HasPrefix(line, "Traceback (most recent call last):") {
-		*t = traceback{in: true}
+		*t = traceback{isOpen: true}
 		return Diagnostic{}, false
 	}
 	if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
-		if m := match(frameLine, `File "`, line); m != nil {
-			*t = traceback{in: true, file: m[1], line: number(m[2])}
+		if m := matchIfContains(frameLine, `File "`, line); m != nil {
+			*t = traceback{isOpen: true, file: m[1], line: number(m[2])}
 		}
-		if t.quiet++; t.quiet > 50 {
-			t.in = false
+		if t.linesSinceFrame++; t.linesSinceFrame > 50 {
+			t.isOpen = false
 		}
 		return Diagnostic{}, false
 	}
-	if !t.in {
+	if !t.isOpen {
 		return Diagnostic{}, false
 	}
-	t.in = false
+	t.isOpen = false
 	m := exceptionLine.FindStringSubmatch(line)
 	if m == nil || t.file == "" {
 		return Diagnostic{}, false
@@ -229,8 +229,8 @@ func (t *traceback) read(i int, line string) (Diagnostic, bool) {
 		Message: strings.Clone(msg), Matcher: "python", At: i}, true
 }
 
-// match returns a regular expression's groups. It is tried only on lines that contain a text.
-func match(re pattern.Pattern, contains, line string) []string {
+// matchIfContains returns a regular expression's groups. It tries only lines that contain a text.
+func matchIfContains(re pattern.Pattern, contains, line string) []string {
 	if !strings.Contains(line, contains) {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// inLine is a diagnostic in one line: matcher severity file:line:column code message.
-func inLine(d Diagnostic) string {
+// formatDiagnostic formats a diagnostic on one line: matcher severity file:line:column code message.
+func formatDiagnostic(d Diagnostic) string {
 	s := fmt.Sprintf("%s %s %s:%d:%d [%s] %s", d.Matcher, d.Severity, d.File, d.Line, d.Column, d.Code, d.Message)
 	for _, r := range d.Related {
 		s += " + " + fmt.Sprintf("%s:%d:%d %s", r.File, r.Line, r.Column, r.Message)
@@ -90,7 +90,7 @@ compilation terminated.`, []string{
 			r := Parse(c.line, &one, c.text)
 			var got []string
 			for _, d := range r.Diagnostics {
-				got = append(got, inLine(d))
+				got = append(got, formatDiagnostic(d))
 				if lines := strings.Split(c.text, "\n"); d.At < 0 || d.At >= len(lines) || !strings.Contains(c.text, d.Message) && d.Code != d.Message {
 					t.Errorf("line %d of %d", d.At, len(lines))
 				}
@@ -106,7 +106,7 @@ compilation terminated.`, []string{
 }
 
 // FEATURES: R28
-func TestOwnMatcher(t *testing.T) {
+func TestExtraMatcher(t *testing.T) {
 	p, err := NewParser(
 		Matcher{Name: "mine", Commands: []string{"check"}, Severity: Warning, Patterns: []Pattern{{Regexp: `^!! (?P<file>\S+) (?P<line>\d+) (?P<message>.*)$`}}},
 		Matcher{Name: "gcc", Patterns: []Pattern{{Regexp: `^never (?P<message>)$`}}})
@@ -115,7 +115,7 @@ func TestOwnMatcher(t *testing.T) {
 	}
 	const text = "!! a.x 7 too bad\na.c:1:2: error: from gcc\n"
 	one := 1
-	if r := p.Parse("check it", &one, text); len(r.Diagnostics) != 1 || inLine(r.Diagnostics[0]) != "mine warning a.x:7:0 [] too bad" {
+	if r := p.Parse("check it", &one, text); len(r.Diagnostics) != 1 || formatDiagnostic(r.Diagnostics[0]) != "mine warning a.x:7:0 [] too bad" {
 		t.Errorf("%+v", r.Diagnostics)
 	}
 	if r := p.Parse("./other", &one, text); len(r.Diagnostics) != 0 {

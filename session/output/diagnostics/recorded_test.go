@@ -11,9 +11,8 @@ import (
 
 var sequences = regexp.MustCompile(`\x1b\[[0-9;]*[mK]`)
 
-// asPlain is a recording as the plain text of an output has it; expanded has blanks for tabs, as
-// the rows of a screen do.
-func asPlain(raw []byte, expanded bool) string {
+// plainText returns a recording as plain text; expanded replaces tabs by blanks, as the rows of a screen do.
+func plainText(raw []byte, expanded bool) string {
 	text := strings.ReplaceAll(sequences.ReplaceAllString(string(raw), ""), "\r\n", "\n")
 	if !expanded {
 		return text
@@ -37,7 +36,7 @@ func asPlain(raw []byte, expanded bool) string {
 	return b.String()
 }
 
-// What real tools print on a terminal is read, whether the text has its tabs or blanks for them.
+// Outputs of real tools on a terminal are parsed, with tabs or with blanks for them.
 //
 // FAULT: B3
 // FEATURES: R28
@@ -66,7 +65,7 @@ func TestRecordedOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, expanded := range []bool{false, true} {
-			r := Parse(c.line, &c.exit, asPlain(raw, expanded))
+			r := Parse(c.line, &c.exit, plainText(raw, expanded))
 			if got := fmt.Sprintf("%s: %s; %d", r.Kind, r.Summary.Gist, r.Summary.Errors); got != c.want {
 				t.Errorf("%s, tabs expanded %t: %q, want %q", c.file, expanded, got, c.want)
 			}
@@ -74,11 +73,11 @@ func TestRecordedOutputs(t *testing.T) {
 	}
 }
 
-// Only what one command printed alone is read as its output.
+// Output is parsed for a command only if that command alone printed it.
 //
 // FAULT: B3
 // FEATURES: R28
-func TestOnlyACommandAloneIsRead(t *testing.T) {
+func TestParse_ReadsSingleCommandOnly(t *testing.T) {
 	zero := 0
 	for line, want := range map[string]Kind{
 		"ls": Listing, "/bin/ls -1": Listing, "cd /tmp && ls": Listing, "cd /tmp; ls": Listing, "sh -c ls": Listing, "ls 2>/dev/null": Listing, "LC_ALL=C ls": Listing,
@@ -98,7 +97,7 @@ func TestOnlyACommandAloneIsRead(t *testing.T) {
 }
 
 // FAULT: C
-func TestMakeErrorsCountOnce(t *testing.T) {
+func TestMakeErrors_CountOnce(t *testing.T) {
 	two := 2
 	for text, want := range map[string]int{
 		"a.c:2:10: error: no\nmake: *** [Makefile:3: a.o] Error 1\n":                                                            1,

@@ -6,35 +6,35 @@ import (
 	"math/bits"
 )
 
-// shapes remembers lines without a problem, with all non-zero numbers treated as one: a log has a hundred thousand
-// lines of a few shapes, and lines of one shape get the same verdict. No matcher depends on a number's value.
-type shapes struct {
-	seed  maphash.Seed
-	known map[uint64]struct{}
-	off   bool // for tests: reads every line again
+// shapeSet remembers the shapes of lines without a problem: a log has a hundred thousand lines of a few shapes. A shape
+// treats all non-zero numbers as one. No matcher depends on a number's value.
+type shapeSet struct {
+	seed       maphash.Seed
+	known      map[uint64]struct{}
+	isDisabled bool // set by tests: every line is read
 
-	line  string // the newest that has a shape, which is often the next one, too
+	line  string // the newest line with a shape; the next one is often equal
 	shape uint64
 }
 
 const (
-	// shapeBytes bounds the lines that have one; manyShapes how many are known at once.
-	shapeBytes = 256
-	manyShapes = 4096
+	// maxShapeBytes bounds the lines that have a shape; maxShapes bounds the shapes that are remembered.
+	maxShapeBytes = 256
+	maxShapes     = 4096
 )
 
-// of returns a line's shape; false if the line is too long to have one.
-func (s *shapes) of(line string) (uint64, bool) {
-	if len(line) > shapeBytes {
+// shapeOf returns a line's shape; false if the line is too long to have one.
+func (s *shapeSet) shapeOf(line string) (uint64, bool) {
+	if len(line) > maxShapeBytes {
 		return 0, false
 	}
 	if s.known != nil && line == s.line {
 		return s.shape, true
 	}
-	var b [shapeBytes]byte
+	var b [maxShapeBytes]byte
 	copy(b[:], line)
 	for i := 0; i < len(line); i++ {
-		if i += noDigits(b[i:]); i >= len(line) {
+		if i += nonDigitPrefix(b[i:]); i >= len(line) {
 			break
 		}
 		from, as := i, byte('0')
@@ -54,11 +54,11 @@ func (s *shapes) of(line string) (uint64, bool) {
 	return s.shape, true
 }
 
-// noDigits returns how many bytes at the start of b are not digits.
-func noDigits(b []byte) (n int) {
+// nonDigitPrefix returns the number of bytes at the start of b that are not digits.
+func nonDigitPrefix(b []byte) (n int) {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	for ; n+8 <= len(b); n += 8 {
-		w := binary.LittleEndian.Uint64(b[n:]) ^ 0x30*low // of a digit its value
+		w := binary.LittleEndian.Uint64(b[n:]) ^ 0x30*low // digits become their values
 		if digit := ^(w&^high + 0x76*low | w) & high; digit != 0 {
 			return n + bits.TrailingZeros64(digit)/8
 		}
@@ -69,28 +69,30 @@ func noDigits(b []byte) (n int) {
 	return n
 }
 
-func (s *shapes) has(shape uint64) bool {
+func (s *shapeSet) has(shape uint64) bool {
 	_, ok := s.known[shape]
 	return ok
 }
 
-func (s *shapes) add(shape uint64) {
-	if len(s.known) >= manyShapes {
+func (s *shapeSet) add(shape uint64) {
+	if len(s.known) >= maxShapes {
 		clear(s.known)
 	}
 	s.known[shape] = struct{}{}
 }
 
-// idle reports whether the next line is judged by itself: no problem of several lines is open.
-func (s *Stream) idle() bool { return s.probs.current == nil && !s.probs.python.in }
+// isBetweenProblems reports whether the next line is judged by itself: no problem of several lines is open.
+func (s *Stream) isBetweenProblems() bool {
+	return s.problems.current == nil && !s.problems.python.isOpen
+}
 
-// learn remembers the shape of a line without a problem. It skips lines with a complaint word: their meaning may depend
-// on the number.
-func (s *Stream) learn(shape uint64, line string) {
-	if !s.idle() {
+// learnShape remembers the shape of a line without a problem. It skips lines with a hint: their meaning may depend on the
+// number.
+func (s *Stream) learnShape(shape uint64, line string) {
+	if !s.isBetweenProblems() {
 		return
 	}
-	if isError, isWarning := hints(line); !isError && !isWarning {
+	if isError, isWarning := findHints(line); !isError && !isWarning {
 		s.harmless.add(shape)
 	}
 }

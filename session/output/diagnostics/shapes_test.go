@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// sameJudged says where lines are judged otherwise when those like them before are known.
-func sameJudged(t *testing.T, text string) {
+// checkShapesChangeNothing compares the verdicts with and without remembered shapes.
+func checkShapesChangeNothing(t *testing.T, text string) {
 	t.Helper()
 	quick, slow := NewStream(""), NewStream("")
-	slow.harmless.off = true
+	slow.harmless.isDisabled = true
 	for i, line := range strings.Split(text, "\n") {
 		if got, want := quick.Judge(line), slow.Judge(line); got != want {
 			t.Fatalf("line %d, %q, is judged %q, read anew %q", i, line, got, want)
 		}
 	}
-	if quick.sum.ring != slow.sum.ring || quick.lines != slow.lines || len(quick.probs.found) != len(slow.probs.found) {
-		t.Fatalf("the last lines are %q, read anew %q", quick.sum.ring, slow.sum.ring)
+	if quick.summarizer.lastLines != slow.summarizer.lastLines || quick.lines != slow.lines || len(quick.problems.found) != len(slow.problems.found) {
+		t.Fatalf("the last lines are %q, read anew %q", quick.summarizer.lastLines, slow.summarizer.lastLines)
 	}
 	a, b := quick.Counts()
 	if c, d := slow.Counts(); a != c || b != d {
@@ -28,11 +28,10 @@ func sameJudged(t *testing.T, text string) {
 	}
 }
 
-// What is known of lines of the same shape changes no judgement: of real tools' output, several times over and in
-// pieces, and of numbers that decide.
+// Remembered shapes do not change verdicts: of real tools' output, repeated and chunked, and of lines whose numbers matter.
 //
 // FEATURES: R28 R105
-func TestShapesChangeNothing(t *testing.T) {
+func TestShapes_KeepVerdicts(t *testing.T) {
 	files, err := filepath.Glob("testdata/recorded/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, len(files))
@@ -43,8 +42,8 @@ func TestShapesChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := asPlain(b, false)
-		sameJudged(t, text+"\n"+text)
+		text := plainText(b, false)
+		checkShapesChangeNothing(t, text+"\n"+text)
 		all = append(all, strings.Split(text, "\n")...)
 	}
 	for n := range 20 {
@@ -58,13 +57,13 @@ func TestShapesChangeNothing(t *testing.T) {
 		for i := range lines {
 			lines[i] = all[r.IntN(len(all))]
 		}
-		sameJudged(t, strings.Join(lines, "\n"))
+		checkShapesChangeNothing(t, strings.Join(lines, "\n"))
 	}
 }
 
 func FuzzShapes(f *testing.F) {
 	f.Add("worker 1 done\nworker 0 done\n0 failing\n3 failing\na.go:1:2: x\nTraceback (most recent call last):\nworker 2 done\nValueError: x")
 	f.Fuzz(func(t *testing.T, text string) {
-		sameJudged(t, text+"\n"+text)
+		checkShapesChangeNothing(t, text+"\n"+text)
 	})
 }

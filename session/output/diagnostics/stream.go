@@ -2,76 +2,75 @@ package diagnostics
 
 import "strings"
 
-// Stream finds problems in output while it comes, as Parse does afterwards. Its memory is
-// bounded; time is linear in the text without an end to it, so that a caller that reads a
-// flood has to pace itself.
+// Stream finds problems in output while it arrives, as Parse does afterwards. Its memory is bounded. Time is linear in the
+// text without a limit, so the caller must limit the rate of long outputs.
 type Stream struct {
-	probs *problems // nil: the command repeats other output
-	sum   summarizer
-	lines int
-	first *Diagnostic
+	problems   *problemFinder // nil: the command repeats other output
+	summarizer summarizer
+	lines      int
+	first      *Diagnostic
 
-	failed     int    // tests
-	failedName string // the newest
-	failure    *Diagnostic
+	failedTests      int    // number of failed tests
+	lastFailedTest   string // the newest failed test
+	firstTestFailure *Diagnostic
 
-	harmless shapes // shapes of lines without problems
+	harmless shapeSet // shapes of lines without problems
 }
 
 // NewStream reads a command's output with the built-in problem matchers.
 func NewStream(line string) *Stream { return builtin().Stream(line) }
 
-// Stream reads a command's output line by line.
+// Stream returns a stream that reads a command's output line by line.
 func (p *Parser) Stream(line string) *Stream {
 	c := ParseCommand(line)
 	s := &Stream{}
-	if specialReader(c) == nil && !quotesOthers[c.Name] {
-		s.probs = p.problems(c)
+	if newCommandReader(c) == nil && !quotingCommands[c.Name] {
+		s.problems = p.newProblemFinder(c)
 	}
 	return s
 }
 
-// Line takes the next line, without its end, and returns its index.
-func (s *Stream) Line(line string) int {
-	if s.probs == nil {
+// ReadLine reads the next line, without its end, and returns its index.
+func (s *Stream) ReadLine(line string) int {
+	if s.problems == nil {
 		s.lines++
 		return s.lines - 1
 	}
-	shape, shaped := s.harmless.of(line)
-	return s.take(line, shape, shaped)
+	shape, shaped := s.harmless.shapeOf(line)
+	return s.readShaped(line, shape, shaped)
 }
 
-// take takes the next line, with its shape if it has one.
-func (s *Stream) take(line string, shape uint64, shaped bool) int {
+// readShaped reads the next line, with its shape if it has one.
+func (s *Stream) readShaped(line string, shape uint64, shaped bool) int {
 	i := s.lines
 	s.lines++
 	line = line[:min(len(line), maxLineBytes)]
-	may := shaped && s.idle() && !s.harmless.off
-	if may && s.harmless.has(shape) { // a line like it had no problem
-		s.sum.note(i, line)
+	isCacheable := shaped && s.isBetweenProblems() && !s.harmless.isDisabled
+	if isCacheable && s.harmless.has(shape) { // a line of this shape had no problem
+		s.summarizer.countLine(i, line)
 		return i
 	}
-	before := s.counts()
-	s.sum.read(i, line)
-	s.probs.read(i, line)
-	s.probs.judged, s.sum.judged = 0, 0 // the bounds of one Parse
-	nothing := s.counts() == before
-	s.keep()
-	s.test(i, line)
-	if may && nothing {
-		s.learn(shape, line)
+	before := s.findingCounts()
+	s.summarizer.read(i, line)
+	s.problems.read(i, line)
+	s.problems.scannedBytes, s.summarizer.scannedBytes = 0, 0 // these bounds are for one Parse
+	unchanged := s.findingCounts() == before
+	s.keepNewest()
+	s.countFailedTest(i, line)
+	if isCacheable && unchanged {
+		s.learnShape(shape, line)
 	}
 	return i
 }
 
-// counts returns the counts of findings so far, notes included.
-func (s *Stream) counts() [7]int {
-	return [7]int{s.probs.dirs.reports, s.probs.errors, s.probs.warnings, len(s.probs.found), s.probs.lost, s.sum.errors, s.sum.warnings}
+// findingCounts returns the counts of findings so far, notes included.
+func (s *Stream) findingCounts() [7]int {
+	return [7]int{s.problems.dirs.reportCount, s.problems.errors, s.problems.warnings, len(s.problems.found), s.problems.dropped, s.summarizer.errors, s.summarizer.warnings}
 }
 
-// test counts a failed test as go test and cargo report it at once; other runners' tests are lines that look like
-// errors. A test and its failed subtest count as one.
-func (s *Stream) test(i int, line string) {
+// countFailedTest counts a failed test that go test or cargo report at once; lines of other runners look like errors. A
+// test and its failed subtest count as one.
+func (s *Stream) countFailedTest(i int, line string) {
 	var name string
 	if strings.Contains(line, "--- FAIL: ") {
 		outcome, test, ok := goResult(line)
@@ -87,18 +86,18 @@ func (s *Stream) test(i int, line string) {
 	if name == "" {
 		return
 	}
-	if s.failedName == "" || !strings.HasPrefix(name, s.failedName+"/") {
-		s.failed++
+	if s.lastFailedTest == "" || !strings.HasPrefix(name, s.lastFailedTest+"/") {
+		s.failedTests++
 	}
-	s.failedName = strings.Clone(name)
-	if s.failure == nil {
-		s.failure = &Diagnostic{Severity: Error, Message: s.failedName + " failed", Matcher: "test", At: i}
+	s.lastFailedTest = strings.Clone(name)
+	if s.firstTestFailure == nil {
+		s.firstTestFailure = &Diagnostic{Severity: Error, Message: s.lastFailedTest + " failed", Matcher: "test", At: i}
 	}
 }
 
-// keep takes what was found: only the newest stays with the reader, for its notes.
-func (s *Stream) keep() {
-	f := s.probs.found
+// keepNewest drops all findings but the newest, which stays for its notes.
+func (s *Stream) keepNewest() {
+	f := s.problems.found
 	for i := range f {
 		if s.first == nil && f[i].Severity == Error {
 			d := f[i]
@@ -107,59 +106,59 @@ func (s *Stream) keep() {
 	}
 	if n := len(f); n > 1 {
 		f[0] = f[n-1]
-		s.probs.found = f[:1]
+		s.problems.found = f[:1]
 	}
 }
 
-// Gap records that lines are missing.
-func (s *Stream) Gap() {
-	if s.probs != nil {
-		s.probs.gap(s.lines)
+// NoteGap records that lines are missing.
+func (s *Stream) NoteGap() {
+	if s.problems != nil {
+		s.problems.skipGap(s.lines)
 	}
 }
 
 // Lines returns how many lines were read.
 func (s *Stream) Lines() int { return s.lines }
 
-// Directory returns the index of the line that reported the current directory; ok is false without one. told counts the
+// Directory returns the index of the line that reported the current directory; ok is false without one. reports counts the
 // lines that reported a directory.
-func (s *Stream) Directory() (at, told int, ok bool) {
-	if s.probs == nil {
+func (s *Stream) Directory() (at, reports int, ok bool) {
+	if s.problems == nil {
 		return 0, 0, false
 	}
-	d := &s.probs.dirs
-	return d.at, d.reports, len(d.open) > 0
+	d := &s.problems.dirs
+	return d.reportLine, d.reportCount, len(d.openDirs) > 0
 }
 
 // Counts returns the errors and warnings so far: problems, else failed tests, else lines that look like errors.
 func (s *Stream) Counts() (errors, warnings int) {
-	if s.probs == nil {
+	if s.problems == nil {
 		return 0, 0
 	}
-	if p := s.probs; p.errors+p.warnings > 0 {
+	if p := s.problems; p.errors+p.warnings > 0 {
 		return p.errors, p.warnings
 	}
-	if s.failed > 0 {
-		return s.failed, s.sum.warnings
+	if s.failedTests > 0 {
+		return s.failedTests, s.summarizer.warnings
 	}
-	return s.sum.errors, s.sum.warnings
+	return s.summarizer.errors, s.summarizer.warnings
 }
 
 // First returns the first error so far. A line that only looks like an error has no file.
 func (s *Stream) First() (Diagnostic, bool) {
 	switch {
-	case s.probs == nil:
+	case s.problems == nil:
 	case s.first != nil:
 		return *s.first, true
-	case s.failure != nil && s.probs.errors == 0:
-		return *s.failure, true
-	case s.probs.errors+s.probs.warnings == 0 && s.sum.first != nil:
-		return Diagnostic{Severity: Error, Message: s.sum.first.Text, At: s.sum.first.At}, true
+	case s.firstTestFailure != nil && s.problems.errors == 0:
+		return *s.firstTestFailure, true
+	case s.problems.errors+s.problems.warnings == 0 && s.summarizer.first != nil:
+		return Diagnostic{Severity: Error, Message: s.summarizer.first.Text, At: s.summarizer.first.At}, true
 	}
 	return Diagnostic{}, false
 }
 
-// Judge reads the next line like Line and returns its severity by itself: Error, Warning or "".
+// Judge reads the next line like ReadLine and returns its severity by itself: Error, Warning or "".
 func (s *Stream) Judge(line string) Severity {
 	severity, _, _ := s.JudgeShape(line)
 	return severity
@@ -168,20 +167,20 @@ func (s *Stream) Judge(line string) Severity {
 // JudgeShape is Judge plus the line's shape, which is equal for lines that differ only in the digits of their numbers.
 // shaped is false if the line is too long.
 func (s *Stream) JudgeShape(line string) (severity Severity, shape uint64, shaped bool) {
-	shape, shaped = s.harmless.of(line)
+	shape, shaped = s.harmless.shapeOf(line)
 	return s.judge(line, shape, shaped), shape, shaped
 }
 
 func (s *Stream) judge(line string, shape uint64, shaped bool) Severity {
-	if s.probs == nil {
+	if s.problems == nil {
 		return ""
 	}
-	errors, warnings := s.probs.errors+s.sum.errors+s.failed, s.probs.warnings+s.sum.warnings
-	s.take(line, shape, shaped)
+	errors, warnings := s.problems.errors+s.summarizer.errors+s.failedTests, s.problems.warnings+s.summarizer.warnings
+	s.readShaped(line, shape, shaped)
 	switch {
-	case s.probs.errors+s.sum.errors+s.failed > errors:
+	case s.problems.errors+s.summarizer.errors+s.failedTests > errors:
 		return Error
-	case s.probs.warnings+s.sum.warnings > warnings:
+	case s.problems.warnings+s.summarizer.warnings > warnings:
 		return Warning
 	}
 	return ""

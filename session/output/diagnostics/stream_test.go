@@ -5,10 +5,11 @@ import (
 	"testing"
 )
 
+// streamOf returns a stream that has read a text.
 func streamOf(command, text string) *Stream {
 	s := NewStream(command)
 	for line := range strings.Lines(text) {
-		s.Line(strings.TrimSuffix(line, "\n"))
+		s.ReadLine(strings.TrimSuffix(line, "\n"))
 	}
 	return s
 }
@@ -43,10 +44,10 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A stream keeps little of much.
-func TestStreamMemory(t *testing.T) {
+// A stream keeps a bounded number of findings.
+func TestStream_BoundedMemory(t *testing.T) {
 	s := streamOf("make", strings.Repeat("a.c:3:1: error: e\na.c:3:1: note: n\n", 5000))
-	if n := len(s.probs.found); n > 1 {
+	if n := len(s.problems.found); n > 1 {
 		t.Errorf("%d problems are kept", n)
 	}
 	if errors, _ := s.Counts(); errors != 5000 {

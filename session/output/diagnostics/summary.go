@@ -9,12 +9,12 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Summary replaces output that is not shown whole.
+// Summary summarizes output that is not shown whole.
 type Summary struct {
 	Lines      int      `json:"lines"`
 	FirstError *Excerpt `json:"first_error,omitempty"`
 	Last       []string `json:"last,omitempty"` // the last lines that are not blank
-	Errors     int      `json:"errors"`         // of compilers, else tests that failed and packages not built, else lines that look like it
+	Errors     int      `json:"errors"`         // of compilers, else failed tests and packages not built, else lines that look like errors
 	Warnings   int      `json:"warnings"`
 	Gist       string   `json:"gist"` // one line
 }
@@ -29,14 +29,14 @@ type Excerpt struct {
 type summarizer struct {
 	lines            int
 	first            *Excerpt
-	ring             [maxLast]string
-	kept             int
+	lastLines        [maxLast]string // the last lines that are not blank, as a ring
+	nonBlank         int             // number of lines that are not blank
 	errors, warnings int
-	judged           int // bytes of lines that may be errors or warnings
+	scannedBytes     int // bytes of lines that may be errors or warnings
 }
 
-// Words in lines that look like errors or warnings, where they are not part of a count, a name or an option. The words
-// are checked first, since most lines have none.
+// Words in lines that look like errors or warnings, unless they are part of a count, a name or an option. The hints are
+// checked first, since most lines have none.
 var (
 	errorHints   = []string{"rror", "RROR", "atal", "FATAL", "panic:", "xception", "FAIL", "ailed", "enied", "ot found", "o such ", "raceback", "annot ", "egmentation"}
 	warningHints = []string{"arning", "ARNING", "WARN"}
@@ -44,48 +44,48 @@ var (
 	errorLine = pattern.Lazy(`(?i)(?:^|[\s\[(:!*])(?:\w*error|fatal(?: error)?|\w*exception|panic|critical)(?:\[[^\]]*\]|\s+\w+\d+)?\s*(?:[:!\])]|$)|` +
 		`^(?:error|fatal|panic|traceback|FAILED?)\b|\b(?:command not found|permission denied|no such file or directory|access denied|segmentation fault|core dumped)\b|` +
 		`\b(?:cannot|could not|failed to|unable to)\s+[a-z]+`)
-	noError     = pattern.Lazy(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\berrors?:? 0\b|[-_./]errors?\b|\berrors?\.\w`)
+	notError    = pattern.Lazy(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\berrors?:? 0\b|[-_./]errors?\b|\berrors?\.\w`)
 	warningLine = pattern.Lazy(`(?i)(?:^|[\s\[(:])warn(?:ing)?\s*(?:\[[^\]]*\])?\s*[:\])]|^warn(?:ing)?\b`)
-	noWarning   = pattern.Lazy(`(?i)\b(?:0|no) warnings?\b`)
+	notWarning  = pattern.Lazy(`(?i)\b(?:0|no) warnings?\b`)
 )
 
 func (s *summarizer) read(i int, line string) {
-	if s.note(i, line) && s.judged <= maxJudgedBytes/2 {
-		s.judge(i, line[:min(len(line), maxSummaryBytes)])
+	if s.countLine(i, line) && s.scannedBytes <= maxJudgedBytes/2 {
+		s.classify(i, line[:min(len(line), maxSummaryBytes)])
 	}
 }
 
-// note counts a line that is not judged and reports whether it has text.
-func (s *summarizer) note(i int, line string) bool {
+// countLine counts a line that is not classified and reports whether it has text.
+func (s *summarizer) countLine(i int, line string) bool {
 	s.lines = i + 1
 	if strings.TrimSpace(line) == "" {
 		return false
 	}
-	s.ring[s.kept%maxLast] = line
-	s.kept++
+	s.lastLines[s.nonBlank%maxLast] = line
+	s.nonBlank++
 	return true
 }
 
-// judge counts a line that looks like an error or a warning.
-func (s *summarizer) judge(i int, line string) {
-	isError, isWarning := hints(line)
+// classify counts a line that looks like an error or a warning.
+func (s *summarizer) classify(i int, line string) {
+	isError, isWarning := findHints(line)
 	if !isError && !isWarning {
 		return
 	}
-	s.judged += len(line)
+	s.scannedBytes += len(line)
 	switch {
-	case isError && errorLine.MatchString(line) && !noError.MatchString(line):
+	case isError && errorLine.MatchString(line) && !notError.MatchString(line):
 		s.errors++
 		if s.first == nil {
-			s.first = &Excerpt{i, short(line)}
+			s.first = &Excerpt{i, truncate(line)}
 		}
-	case isWarning && warningLine.MatchString(line) && !noWarning.MatchString(line):
+	case isWarning && warningLine.MatchString(line) && !notWarning.MatchString(line):
 		s.warnings++
 	}
 }
 
-// hintsBy are both kinds of hints by their first bytes.
-var hintsBy = sync.OnceValue(func() *[256][]hint {
+// hintsByFirstByte maps first bytes to both kinds of hints.
+var hintsByFirstByte = sync.OnceValue(func() *[256][]hint {
 	var by [256][]hint
 	for _, w := range errorHints {
 		by[w[0]] = append(by[w[0]], hint{w, true})
@@ -96,15 +96,15 @@ var hintsBy = sync.OnceValue(func() *[256][]hint {
 	return &by
 })
 
-// hint is the part of a word that complaints have, after its first letter where that may be a capital.
+// hint is part of a word in errors or warnings, without its first letter if that may be a capital.
 type hint struct {
 	text    string
 	isError bool
 }
 
-// hints returns which kinds of hints a line has. It passes over the line once, since nearly all lines have none.
-func hints(line string) (isError, isWarning bool) {
-	by := hintsBy()
+// findHints returns which kinds of hints a line has. It scans the line once, since nearly all lines have none.
+func findHints(line string) (isError, isWarning bool) {
+	by := hintsByFirstByte()
 	for i := range len(line) {
 		for _, h := range by[line[i]] {
 			if strings.HasPrefix(line[i:], h.text) {
@@ -118,20 +118,20 @@ func hints(line string) (isError, isWarning bool) {
 	return isError, isWarning
 }
 
-// finish makes the summary of a result whose other parts are complete.
-func (s *summarizer) finish(r *Result, p *problems) Summary {
+// finish returns the summary of a result whose other parts are complete.
+func (s *summarizer) finish(r *Result, p *problemFinder) Summary {
 	sum := Summary{Lines: s.lines, FirstError: s.first, Errors: s.errors, Warnings: s.warnings}
-	for i := max(0, s.kept-maxLast); i < s.kept; i++ {
-		sum.Last = append(sum.Last, short(s.ring[i%maxLast]))
+	for i := max(0, s.nonBlank-maxLast); i < s.nonBlank; i++ {
+		sum.Last = append(sum.Last, truncate(s.lastLines[i%maxLast]))
 	}
 	switch {
-	case r.Kind == Listing || r.Kind == GitStatus || r.Kind == GitLog || quotesOthers[r.Command.Name] && ok(r.Exit):
-		// Names and quotations are no errors.
+	case r.Kind == Listing || r.Kind == GitStatus || r.Kind == GitLog || quotingCommands[r.Command.Name] && isSuccess(r.Exit):
+		// Names and quotations are not errors.
 		sum.FirstError, sum.Errors, sum.Warnings = nil, 0, 0
 	case p != nil && p.errors+p.warnings > 0:
 		sum.Errors, sum.Warnings = p.errors, p.warnings
 		if d := firstError(r.Diagnostics); d != nil {
-			sum.FirstError = &Excerpt{d.At, short(d.text())}
+			sum.FirstError = &Excerpt{d.At, truncate(d.text())}
 		} else {
 			sum.FirstError = nil
 		}
@@ -140,16 +140,17 @@ func (s *summarizer) finish(r *Result, p *problems) Summary {
 		sum.Errors = r.Tests.Failed + len(r.Tests.Unbuilt)
 		if len(r.Tests.Failures) > 0 {
 			f := r.Tests.Failures[0]
-			sum.FirstError = &Excerpt{f.At, short(f.Name)}
+			sum.FirstError = &Excerpt{f.At, truncate(f.Name)}
 		} else if len(r.Tests.Unbuilt) == 0 {
 			sum.FirstError = nil
 		}
 	}
-	sum.Gist = short(gist(r, &sum))
+	sum.Gist = truncate(gist(r, &sum))
 	return sum
 }
 
-func ok(exit *int) bool { return exit != nil && *exit == 0 }
+// isSuccess reports whether an exit status is 0.
+func isSuccess(exit *int) bool { return exit != nil && *exit == 0 }
 
 func firstError(ds []Diagnostic) *Diagnostic {
 	for i := range ds {
@@ -263,8 +264,8 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// short truncates a line to maxSummaryBytes.
-func short(s string) string {
+// truncate truncates a line to maxSummaryBytes.
+func truncate(s string) string {
 	if len(s) > maxSummaryBytes {
 		end := maxSummaryBytes
 		for end > maxSummaryBytes-utf8.UTFMax && !utf8.RuneStart(s[end]) {

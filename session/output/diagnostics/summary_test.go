@@ -53,20 +53,20 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// bigOutput is 10 MiB of a build's output.
+// bigOutput returns 10 MiB of a build's output.
 func bigOutput() string {
 	unit := "gcc -O2 -Wall -c -o build/file.o src/file.c\nsrc/file.c:12:5: warning: unused variable 'x' [-Wunused-variable]\n" +
 		"   12 |   int x;\n      |       ^\n  CC      src/other.o\n[ 45%] Building C object CMakeFiles/x.dir/src/x.c.o\n"
 	return strings.Repeat(unit, 10<<20/len(unit))
 }
 
-// units are what texts that take much work consist of.
+// units are the repeated parts of texts that are costly to parse.
 var units = []string{"\n", "a", " ", "error: ", "a.c:1:1: error: x\n", "{\"", "File \"", "/", "[", "--- FAIL: T (\n", "--- FAIL: T/a/b/c (0s)\n=== RUN x\n", "* | ", "(", "test x ... FAILED\n", "___ x ___\n", "● x\n", "    "}
 
-// The work, counted in bytes that are allocated, grows with the text and not with its square, whatever is in it.
+// The work, measured in allocated bytes, is linear in the text, whatever it contains.
 //
 // FEATURES: R28
-func TestLinear(t *testing.T) {
+func TestParse_LinearWork(t *testing.T) {
 	work := func(line, text string) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -78,7 +78,7 @@ func TestLinear(t *testing.T) {
 		for _, line := range []string{"make", "ls -l", "git log", "git status"} {
 			work1 := work(line, strings.Repeat(unit, 10_000/len(unit)))
 			work8 := work(line, strings.Repeat(unit, 80_000/len(unit)))
-			// What grows by doubling is forgiven; a square would be 64 times.
+			// A buffer that doubles may double the work; quadratic work would be 64 times as much.
 			if work8 > 30*work1+1<<20 {
 				t.Errorf("%q, %s: %d bytes for one, %d for eight", unit, line, work1, work8)
 			}

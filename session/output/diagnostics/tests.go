@@ -8,7 +8,7 @@ import (
 type Tests struct {
 	Framework string    `json:"framework"` // go, pytest, cargo, jest, vitest, node
 	Passed    int       `json:"passed"`    // tests; 0 if the runner reports no count
-	Failed    int       `json:"failed"`    // tests, and packages or files that failed without one
+	Failed    int       `json:"failed"`    // tests, and packages or files that failed without a test
 	Skipped   int       `json:"skipped"`
 	Failures  []Failure `json:"failures,omitempty"`
 	Unbuilt   []string  `json:"unbuilt,omitempty"` // Go packages whose tests did not compile
@@ -20,20 +20,20 @@ type Failure struct {
 	Suite   string `json:"suite,omitempty"` // package or file
 	Excerpt string `json:"excerpt,omitempty"`
 	At      int    `json:"at"` // index of the output's line
-	// Directory is where the test ran, as make reported it.
+	// Directory is the directory in which the test ran, as make reported it.
 	Directory string `json:"directory,omitempty"`
 }
 
 // testReader reads the output of one framework.
 type testReader interface {
 	reader
-	finish() *Tests // nil: this was not its output
+	finish() *Tests // nil: the output is of another framework
 }
 
 // testReaders returns readers for the frameworks that a command may run.
 func testReaders(c Command) []testReader {
 	switch {
-	case c.Name == "go" && c.Sub() == "test", c.Name == "gotestsum":
+	case c.Name == "go" && c.Subcommand() == "test", c.Name == "gotestsum":
 		return []testReader{newGoTests()}
 	case c.Name == "pytest" || c.Name == "py.test":
 		return []testReader{&pytest{}}
@@ -43,18 +43,18 @@ func testReaders(c Command) []testReader {
 		return []testReader{&jest{}}
 	case c.Name == "vitest":
 		return []testReader{&vitest{}}
-	case c.Name == "node" && c.Has("--test"):
+	case c.Name == "node" && c.HasOption("--test"):
 		return []testReader{&nodeTests{}}
-	case compilers[c.Name]:
+	case testlessCommands[c.Name]:
 		return nil
 	}
 	return []testReader{newGoTests(), &pytest{}, &cargoTests{}, &jest{}, &vitest{}, &nodeTests{}}
 }
 
-// compilers run no tests.
-var compilers = set("gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "tsc", "javac", "eslint", "go", "ld", "git", "python", "node")
+// testlessCommands run no tests without a verb that is handled above.
+var testlessCommands = set("gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "tsc", "javac", "eslint", "go", "ld", "git", "python", "node")
 
-// bestTests returns the result of the framework that saw most tests.
+// bestTests returns the result of the framework with the most tests.
 func bestTests(readers []testReader) *Tests {
 	var best *Tests
 	for _, r := range readers {
@@ -68,8 +68,8 @@ func bestTests(readers []testReader) *Tests {
 
 func (t *Tests) total() int { return t.Passed + t.Failed + t.Skipped }
 
-// fail keeps a failure if there is room.
-func (t *Tests) fail(f Failure) *Failure {
+// keepFailure keeps a failure if there is room.
+func (t *Tests) keepFailure(f Failure) *Failure {
 	if len(t.Failures) >= maxFailures {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (t *Tests) fail(f Failure) *Failure {
 	return &t.Failures[len(t.Failures)-1]
 }
 
-// excerpt collects lines up to a budget, without blank lines at the ends.
+// excerpt collects lines up to maxExcerptBytes, without blank lines at the ends.
 type excerpt struct{ b strings.Builder }
 
 func (e *excerpt) add(line string) {

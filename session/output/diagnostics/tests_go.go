@@ -7,25 +7,26 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// goTests reads go test: plain, -v and -json. The last is turned back into lines, for
-// each package by itself, since packages run at the same time.
+// goTests reads go test: plain, -v and -json. The events of -json are converted to lines separately for each package, since
+// packages run at the same time.
 type goTests struct {
 	Tests
-	plain goOutput
-	json  map[string]*goOutput
-	seen  bool
-	found []Diagnostic // places that failed tests named
+	plain     goOutput
+	byPackage map[string]*goOutput
+	hasTests  bool
+	places    []Diagnostic // positions in the output of failed tests
 }
 
-// goOutput is what is known while a package's output is read.
+// goOutput is the state of reading one package's output.
 type goOutput struct {
-	logs    map[string]*goLog // of tests that run, by name
-	running string            // whose log lines come
-	failed  string            // the failure whose log lines come
-	pending []goFailure       // of the package
-	line    string            // of -json: an unfinished line
+	logs        map[string]*goLog // logs of running tests, by name
+	runningTest string            // test whose log lines follow
+	failedTest  string            // failed test whose log lines follow
+	pending     []goFailure       // failures of the package so far
+	partialLine string            // incomplete line of -json
 }
 
+// goFailure is a failed test with its log.
 type goFailure struct {
 	name string
 	at   int
@@ -33,12 +34,12 @@ type goFailure struct {
 }
 
 func newGoTests() *goTests {
-	return &goTests{Tests: Tests{Framework: "go"}, json: map[string]*goOutput{}}
+	return &goTests{Tests: Tests{Framework: "go"}, byPackage: map[string]*goOutput{}}
 }
 
 var (
-	goRun   = pattern.Lazy(`^=== (?:RUN|CONT|NAME|PAUSE)\s+(\S*)`)
-	goSuite = pattern.Lazy(`^(ok|FAIL|---|\?)\s+(\S+)\s+(.*)$`)
+	goTestStart   = pattern.Lazy(`^=== (?:RUN|CONT|NAME|PAUSE)\s+(\S*)`)
+	goPackageLine = pattern.Lazy(`^(ok|FAIL|---|\?)\s+(\S+)\s+(.*)$`)
 )
 
 // goResult reads "--- PASS: TestX (0.00s)", by hand since there may be very many.
@@ -55,12 +56,13 @@ func goResult(line string) (outcome, name string, ok bool) {
 	return outcome, name[:min(len(name), maxTestName)], ok && name != ""
 }
 
-// maxTestName bounds a test's name: its parents are looked up by each part of it.
+// maxTestName bounds a test's name, in bytes: its parents are looked up by each part of the name.
 const maxTestName = 512
 
-// maxGoPackages bounds the packages of -json output that are followed at a time.
+// maxGoPackages bounds the packages of -json output that are tracked at a time.
 const maxGoPackages = 10_000
 
+// goEvent is an event of go test -json.
 type goEvent struct {
 	Action, Package, Test, Output string
 }
@@ -69,66 +71,67 @@ func (g *goTests) read(i int, line string) {
 	if strings.HasPrefix(line, `{"`) && strings.Contains(line, `"Action":`) {
 		var e goEvent
 		if json.Unmarshal([]byte(line), &e) == nil && e.Action != "" {
-			g.seen = true
+			g.hasTests = true
 			if e.Action == "output" {
-				g.event(i, e)
+				g.addEvent(i, e)
 			}
 			return
 		}
 	}
-	g.take(&g.plain, i, line)
+	g.readLine(&g.plain, i, line)
 }
 
-// event takes a piece of output; go test -json cuts at lines mostly, but not always.
-func (g *goTests) event(i int, e goEvent) {
-	o := g.json[e.Package]
+// addEvent reads a piece of output; go test -json splits at lines mostly, but not always.
+func (g *goTests) addEvent(i int, e goEvent) {
+	o := g.byPackage[e.Package]
 	if o == nil {
-		if len(g.json) >= maxGoPackages {
+		if len(g.byPackage) >= maxGoPackages {
 			return
 		}
 		o = &goOutput{}
-		g.json[e.Package] = o
+		g.byPackage[e.Package] = o
 	}
-	text := o.line + e.Output
+	text := o.partialLine + e.Output
 	for {
 		line, rest, ok := strings.Cut(text, "\n")
 		if !ok {
 			break
 		}
 		if _, _, isResult := goResult(line); e.Test != "" && !isResult && !strings.HasPrefix(line, "=== ") {
-			o.running = e.Test // separates tests that run at the same time
+			o.runningTest = e.Test // separates tests that run at the same time
 		}
-		g.take(o, i, line)
+		g.readLine(o, i, line)
 		text = rest
 	}
-	o.line = text[:min(len(text), maxLineBytes)]
+	o.partialLine = text[:min(len(text), maxLineBytes)]
 }
 
-func (g *goTests) take(o *goOutput, i int, line string) {
+// readLine reads a line of a package's output.
+func (g *goTests) readLine(o *goOutput, i int, line string) {
 	switch {
 	case strings.HasPrefix(line, "=== "):
-		if m := goRun.FindStringSubmatch(line); m != nil {
-			o.running, o.failed, g.seen = strings.Clone(m[1]), "", true
+		if m := goTestStart.FindStringSubmatch(line); m != nil {
+			o.runningTest, o.failedTest, g.hasTests = strings.Clone(m[1]), "", true
 		}
 	case strings.Contains(line, "--- "):
 		if outcome, name, ok := goResult(line); ok {
-			g.result(o, i, outcome, name)
+			g.addResult(o, i, outcome, name)
 			return
 		}
-		o.log(i, line)
+		o.addLog(i, line)
 	case line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "exit status "):
-		o.running, o.failed = "", ""
-	case isGoSuite(line):
-		if m := goSuite.FindStringSubmatch(line); m != nil {
-			g.suite(o, i, m[1], m[2], m[3])
+		o.runningTest, o.failedTest = "", ""
+	case isGoPackageLine(line):
+		if m := goPackageLine.FindStringSubmatch(line); m != nil {
+			g.endPackage(o, i, m[1], m[2], m[3])
 		}
 	default:
-		o.log(i, line)
+		o.addLog(i, line)
 	}
 }
 
-// isGoSuite reports a line about a package. A terminal has made blanks of its tab.
-func isGoSuite(line string) bool {
+// isGoPackageLine reports whether a line is about a package. A terminal may have expanded its tab.
+func isGoPackageLine(line string) bool {
 	for _, begin := range []string{"FAIL\t", "FAIL    ", "ok  \t", "ok      ", "?   \t", "?       "} {
 		if strings.HasPrefix(line, begin) {
 			return true
@@ -137,36 +140,37 @@ func isGoSuite(line string) bool {
 	return false
 }
 
-// log adds a line to the test that it is from: before its result with -v, after it else.
-func (o *goOutput) log(i int, line string) {
-	if o.failed != "" {
+// addLog adds a line to the log of its test: before the result with -v, after it otherwise.
+func (o *goOutput) addLog(i int, line string) {
+	if o.failedTest != "" {
 		if len(o.pending) > 0 {
 			o.pending[len(o.pending)-1].log.add(i, line)
 		}
 		return
 	}
-	if o.running == "" {
+	if o.runningTest == "" {
 		return
 	}
 	if o.logs == nil {
 		o.logs = map[string]*goLog{}
 	}
-	e := o.logs[o.running]
+	e := o.logs[o.runningTest]
 	if e == nil {
 		if len(o.logs) >= maxFailures {
 			return
 		}
 		e = &goLog{}
-		o.logs[o.running] = e
+		o.logs[o.runningTest] = e
 	}
 	e.add(i, line)
 }
 
-func (g *goTests) result(o *goOutput, i int, outcome, name string) {
-	g.seen = true
+// addResult counts a test's result and starts its failure.
+func (g *goTests) addResult(o *goOutput, i int, outcome, name string) {
+	g.hasTests = true
 	log := o.logs[name]
 	delete(o.logs, name)
-	o.failed = ""
+	o.failedTest = ""
 	switch outcome {
 	case "PASS":
 		g.Passed++
@@ -177,17 +181,17 @@ func (g *goTests) result(o *goOutput, i int, outcome, name string) {
 		if log == nil {
 			log = &goLog{}
 		}
-		o.failed = name
+		o.failedTest = name
 		if len(o.pending) < maxFailures {
 			o.pending = append(o.pending, goFailure{strings.Clone(name), i, log})
 		}
 	}
 }
 
-// suite ends a package: its failures get its name. A test with failed subtests is not
-// counted itself, nor is a package that was not built.
-func (g *goTests) suite(o *goOutput, i int, outcome, name, rest string) {
-	g.seen = true
+// endPackage ends a package and names its failures. A test with failed subtests is not counted itself, nor is a package
+// that was not built.
+func (g *goTests) endPackage(o *goOutput, i int, outcome, name, rest string) {
+	g.hasTests = true
 	rest = strings.TrimRight(rest, " ")
 	unbuilt := rest == "[build failed]" || rest == "[setup failed]"
 	if unbuilt && len(g.Unbuilt) < maxFailures {
@@ -195,13 +199,14 @@ func (g *goTests) suite(o *goOutput, i int, outcome, name, rest string) {
 	}
 	if outcome == "FAIL" && len(o.pending) == 0 && !unbuilt {
 		g.Failed++
-		if f := g.fail(Failure{Name: name, Suite: name, At: i}); f != nil {
+		if f := g.keepFailure(Failure{Name: name, Suite: name, At: i}); f != nil {
 			f.Excerpt = strings.Clone(rest)
 		}
 	}
 	g.flush(o, name)
 }
 
+// flush adds the failures of a package to the result.
 func (g *goTests) flush(o *goOutput, suite string) {
 	parents := map[string]bool{}
 	for _, p := range o.pending {
@@ -215,12 +220,12 @@ func (g *goTests) flush(o *goOutput, suite string) {
 		}
 	}
 	for _, p := range o.pending {
-		g.problems(&p, suite)
+		g.addPlaces(&p, suite)
 		if parents[p.name] {
 			g.Failed--
 			continue
 		}
-		if f := g.fail(Failure{Name: p.name, Suite: suite, At: p.at}); f != nil {
+		if f := g.keepFailure(Failure{Name: p.name, Suite: suite, At: p.at}); f != nil {
 			f.Excerpt = p.log.text()
 		}
 	}
@@ -229,12 +234,12 @@ func (g *goTests) flush(o *goOutput, suite string) {
 
 func (g *goTests) finish() *Tests {
 	g.flush(&g.plain, "")
-	for name, o := range g.json {
-		if len(o.pending) > 0 { // cut off: in no order, but that is all there is
+	for name, o := range g.byPackage {
+		if len(o.pending) > 0 { // cut off before the end of the package
 			g.flush(o, name)
 		}
 	}
-	if !g.seen {
+	if !g.hasTests {
 		return nil
 	}
 	return &g.Tests

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// goDiagnostics lists a result's diagnostics, one a line.
-func goDiagnostics(r *Result) string {
+// listDiagnostics formats a result's diagnostics, one per line.
+func listDiagnostics(r *Result) string {
 	var b strings.Builder
 	for _, d := range r.Diagnostics {
 		fmt.Fprintf(&b, "%s|%s:%d:%d %s %s\n", d.Package, d.File, d.Line, d.Column, d.Severity, d.Message)
@@ -26,7 +26,7 @@ func TestGoTests_AssertionsAreProblems(t *testing.T) {
 		{"failed", "go test ./...", "--- FAIL: TestBad (0.00s)\n    p_test.go:4: got 1, want 2\n    p_test.go:5: got 3, want 4\n" + tail,
 			"example.org/x/p|p_test.go:4:0 error got 1, want 2\nexample.org/x/p|p_test.go:5:0 error got 3, want 4\n"},
 		{"verbose", "go test -v ./...", verbose, "example.org/x/p|p_test.go:4:0 error got 1, want 2\n"},
-		{"json", "go test -json ./...", asJSON(t, verbose), "example.org/x/p|p_test.go:4:0 error got 1, want 2\n"},
+		{"json", "go test -json ./...", goTestJSON(t, verbose), "example.org/x/p|p_test.go:4:0 error got 1, want 2\n"},
 		{"subtest and its parent", "go test", "--- FAIL: TestSub (0.00s)\n    p_test.go:9: parent\n    --- FAIL: TestSub/x (0.00s)\n        p_test.go:5: sub\n" + tail,
 			"example.org/x/p|p_test.go:9:0 error parent\nexample.org/x/p|p_test.go:5:0 error sub\n"},
 		{"make", "make test", "make: Entering directory '/w/m'\n--- FAIL: TestBad (0.00s)\n    p_test.go:4: got 1\n" + tail, "example.org/x/p|/w/m/p_test.go:4:0 error got 1\n"},
@@ -41,7 +41,7 @@ func TestGoTests_AssertionsAreProblems(t *testing.T) {
 			"|q/q.go:2:5 error undefined: z\nexample.org/x/p|p_test.go:4:0 error got 1\n"},
 	} {
 		r := Parse(c.line, nil, c.text)
-		if got := goDiagnostics(&r); got != c.want {
+		if got := listDiagnostics(&r); got != c.want {
 			t.Errorf("%s: %s; want %s", c.name, got, c.want)
 		}
 	}

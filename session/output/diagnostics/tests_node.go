@@ -9,13 +9,13 @@ import (
 // jest reads Jest's output.
 type jest struct {
 	Tests
-	seen    bool
-	suite   string
-	suiteAt int
-	names   map[string]bool // Jest repeats failures at the end of long runs
-	current *Failure
-	text    excerpt
-	reading bool
+	hasCounts bool
+	suite     string
+	suiteAt   int
+	seenNames map[string]bool // Jest repeats failures at the end of long runs
+	current   *Failure
+	text      excerpt
+	inFailure bool // current's text follows
 }
 
 var (
@@ -27,47 +27,47 @@ var (
 func (j *jest) read(i int, line string) {
 	switch {
 	case strings.HasPrefix(line, "Tests:  "):
-		j.end()
-		j.seen = true
+		j.endFailure()
+		j.hasCounts = true
 		countInto(&j.Tests, jestCount.FindAllStringSubmatch(line, 10))
 	case strings.Contains(line, "● "):
-		j.end()
-		if m := jestTest.FindStringSubmatch(line); m != nil && !j.names[m[1]] && len(j.names) < maxFailures {
-			if j.names == nil {
-				j.names = map[string]bool{}
+		j.endFailure()
+		if m := jestTest.FindStringSubmatch(line); m != nil && !j.seenNames[m[1]] && len(j.seenNames) < maxFailures {
+			if j.seenNames == nil {
+				j.seenNames = map[string]bool{}
 			}
-			j.names[strings.Clone(m[1])] = true
-			j.current = j.fail(Failure{Name: m[1], Suite: j.suite, At: i})
-			j.reading = j.current != nil
+			j.seenNames[strings.Clone(m[1])] = true
+			j.current = j.keepFailure(Failure{Name: m[1], Suite: j.suite, At: i})
+			j.inFailure = j.current != nil
 		}
 	case strings.HasPrefix(line, "FAIL ") || strings.HasPrefix(line, "PASS "), strings.HasPrefix(line, "Test Suites:"):
-		j.end()
+		j.endFailure()
 		if m := jestFile.FindStringSubmatch(line); m != nil {
 			j.suite, j.suiteAt = strings.Clone(m[2]), i
 		}
-	case j.reading:
+	case j.inFailure:
 		j.text.add(line)
 	}
 }
 
-// end ends the failure whose text came.
-func (j *jest) end() {
-	if j.reading {
+// endFailure completes the current failure.
+func (j *jest) endFailure() {
+	if j.inFailure {
 		j.current.Excerpt = j.text.text()
 	}
-	j.text, j.reading, j.current = excerpt{}, false, nil
+	j.text, j.inFailure, j.current = excerpt{}, false, nil
 }
 
 func (j *jest) finish() *Tests {
-	j.end()
-	if !j.seen {
+	j.endFailure()
+	if !j.hasCounts {
 		return nil
 	}
 	j.Framework = "jest"
 	return &j.Tests
 }
 
-// countInto sets the counts from "3 passed" and the like.
+// countInto sets the counts from "3 passed" and similar texts.
 func countInto(t *Tests, found [][]string) {
 	t.Passed, t.Failed, t.Skipped = 0, 0, 0
 	for _, m := range found {
@@ -85,9 +85,9 @@ func countInto(t *Tests, found [][]string) {
 // vitest reads Vitest's output.
 type vitest struct {
 	Tests
-	seen    bool
-	current *Failure
-	text    excerpt
+	hasCounts bool
+	current   *Failure
+	text      excerpt
 }
 
 var (
@@ -98,28 +98,28 @@ var (
 func (v *vitest) read(i int, line string) {
 	switch {
 	case strings.Contains(line, "FAIL  "):
-		v.end()
+		v.endFailure()
 		if m := vitestFail.FindStringSubmatch(line); m != nil {
 			name := m[2]
 			if name == "" {
 				name = m[1]
 			}
-			v.current = v.fail(Failure{Name: name, Suite: m[1], At: i})
+			v.current = v.keepFailure(Failure{Name: name, Suite: m[1], At: i})
 		}
 	case strings.Contains(line, "Tests  "):
 		if m := vitestCount.FindStringSubmatch(line); m != nil {
-			v.end()
-			v.seen = true
+			v.endFailure()
+			v.hasCounts = true
 			countInto(&v.Tests, jestCount.FindAllStringSubmatch(m[1], 10))
 		}
 	case strings.Contains(line, "⎯⎯⎯"):
-		v.end()
+		v.endFailure()
 	case v.current != nil:
 		v.text.add(line)
 	}
 }
 
-func (v *vitest) end() {
+func (v *vitest) endFailure() {
 	if v.current != nil {
 		v.current.Excerpt = v.text.text()
 	}
@@ -127,8 +127,8 @@ func (v *vitest) end() {
 }
 
 func (v *vitest) finish() *Tests {
-	v.end()
-	if !v.seen {
+	v.endFailure()
+	if !v.hasCounts {
 		return nil
 	}
 	v.Framework = "vitest"
@@ -138,12 +138,12 @@ func (v *vitest) finish() *Tests {
 // nodeTests reads node --test: its spec reporter and TAP.
 type nodeTests struct {
 	Tests
-	seen    int // counts that were seen
-	names   map[string]int
-	current int // index in Failures plus one of the failure whose text comes
-	indent  string
-	text    excerpt
-	last    bool // in the list of failures at the end, which has the texts
+	countLines    int            // number of count lines read
+	failureIndex  map[string]int // index in Failures plus one, by name
+	current       int            // index in Failures plus one of the failure whose text follows
+	indent        string
+	text          excerpt
+	inFailureList bool // in the final list of failures, which has the texts
 }
 
 var (
@@ -154,29 +154,30 @@ var (
 func (n *nodeTests) read(i int, line string) {
 	switch {
 	case strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "ℹ "):
-		n.end()
+		n.endFailure()
 		if m := nodeCount.FindStringSubmatch(line); m != nil {
-			n.count(m[1], number(m[2]))
+			n.addCount(m[1], number(m[2]))
 		}
 	case strings.HasPrefix(line, "✖ failing tests:"):
-		n.end()
-		n.last = true
+		n.endFailure()
+		n.inFailureList = true
 	case strings.Contains(line, "✖ ") || strings.Contains(line, "not ok "):
-		n.end()
+		n.endFailure()
 		if m := nodeFail.FindStringSubmatch(line); m != nil && m[4] == "" {
-			n.failure(i, m[1], m[2]+m[3])
+			n.beginFailure(i, m[1], m[2]+m[3])
 		}
 	case n.current > 0:
 		if line != "" && !strings.HasPrefix(line, n.indent+" ") {
-			n.end()
+			n.endFailure()
 			return
 		}
 		n.text.add(line)
 	}
 }
 
-func (n *nodeTests) count(what string, k int) {
-	n.seen++
+// addCount records a final count.
+func (n *nodeTests) addCount(what string, k int) {
+	n.countLines++
 	switch what {
 	case "pass":
 		n.Passed = k
@@ -187,22 +188,23 @@ func (n *nodeTests) count(what string, k int) {
 	}
 }
 
-func (n *nodeTests) failure(i int, indent, name string) {
-	at, ok := n.names[name]
+// beginFailure starts a failure, or continues the one of the same name.
+func (n *nodeTests) beginFailure(i int, indent, name string) {
+	at, ok := n.failureIndex[name]
 	if !ok {
-		if n.fail(Failure{Name: name, At: i}) == nil {
+		if n.keepFailure(Failure{Name: name, At: i}) == nil {
 			return
 		}
-		if n.names == nil {
-			n.names = map[string]int{}
+		if n.failureIndex == nil {
+			n.failureIndex = map[string]int{}
 		}
 		at = len(n.Failures)
-		n.names[strings.Clone(name)] = at
+		n.failureIndex[strings.Clone(name)] = at
 	}
 	n.current, n.indent = at, indent
 }
 
-func (n *nodeTests) end() {
+func (n *nodeTests) endFailure() {
 	if n.current > 0 {
 		if f := &n.Failures[n.current-1]; f.Excerpt == "" {
 			f.Excerpt = n.text.text()
@@ -212,8 +214,8 @@ func (n *nodeTests) end() {
 }
 
 func (n *nodeTests) finish() *Tests {
-	n.end()
-	if n.seen < 2 {
+	n.endFailure()
+	if n.countLines < 2 {
 		return nil
 	}
 	n.Framework = "node"

@@ -6,13 +6,13 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// pytest reads pytest's output: sections with a heading for each failure, a short
-// summary that has their full names, and a last line with the counts.
+// pytest reads pytest's output: sections with a heading for each failure, a short summary with full names, and a last
+// line with the counts.
 type pytest struct {
 	Tests
-	seen    bool
-	section string              // of the failure whose text comes
-	texts   map[string]*excerpt // by the heading
+	hasCounts bool
+	section   string              // heading of the failure whose text follows
+	texts     map[string]*excerpt // by heading
 }
 
 var (
@@ -34,10 +34,10 @@ func (p *pytest) read(i int, line string) {
 		}
 	case strings.HasPrefix(line, "FAILED ") || strings.HasPrefix(line, "ERROR "):
 		if m := pytestShort.FindStringSubmatch(line); m != nil {
-			p.failure(i, m)
+			p.readFailure(i, m)
 		}
 	case strings.Contains(line, " in ") && pytestLast.MatchString(line):
-		p.count(line)
+		p.readCounts(line)
 	case strings.HasPrefix(line, "==="):
 		p.section = ""
 	case p.section != "":
@@ -45,16 +45,16 @@ func (p *pytest) read(i int, line string) {
 	}
 }
 
-func (p *pytest) failure(i int, m []string) {
+func (p *pytest) readFailure(i int, m []string) {
 	f := Failure{Name: m[3], Suite: m[2], At: i}
 	if f.Name == "" {
 		f.Name = m[2]
 	}
-	kept := p.fail(f)
+	kept := p.keepFailure(f)
 	if kept == nil {
 		return
 	}
-	// Headings have dots where names have colons.
+	// Headings contain dots where names contain colons.
 	if e := p.texts[strings.ReplaceAll(m[3], "::", ".")]; e != nil {
 		kept.Excerpt = e.text()
 	} else if e := p.texts[m[2]]; e != nil {
@@ -65,8 +65,8 @@ func (p *pytest) failure(i int, m []string) {
 	}
 }
 
-func (p *pytest) count(line string) {
-	p.seen = true
+func (p *pytest) readCounts(line string) {
+	p.hasCounts = true
 	p.Passed, p.Failed, p.Skipped = 0, 0, 0
 	for _, m := range pytestCount.FindAllStringSubmatch(line, 10) {
 		n := number(m[1])
@@ -82,7 +82,7 @@ func (p *pytest) count(line string) {
 }
 
 func (p *pytest) finish() *Tests {
-	if !p.seen {
+	if !p.hasCounts {
 		return nil
 	}
 	p.Framework = "pytest"

@@ -9,12 +9,12 @@ import (
 // cargoTests reads cargo test.
 type cargoTests struct {
 	Tests
-	seen    bool
-	suite   string
-	at      map[string]int // failed tests of the suite that runs, with their line
-	logs    map[string]*excerpt
-	current *excerpt
-	order   []string
+	hasCounts bool
+	suite     string
+	failedAt  map[string]int // line of each failed test of the current suite
+	logs      map[string]*excerpt
+	current   *excerpt
+	order     []string
 }
 
 var (
@@ -28,7 +28,7 @@ func (c *cargoTests) read(i int, line string) {
 	switch {
 	case strings.HasPrefix(line, "test result: "):
 		if m := cargoSum.FindStringSubmatch(line); m != nil {
-			c.seen = true
+			c.hasCounts = true
 			c.Passed += number(m[1])
 			c.Failed += number(m[2])
 			c.Skipped += number(m[3])
@@ -36,11 +36,11 @@ func (c *cargoTests) read(i int, line string) {
 		}
 	case strings.HasPrefix(line, "test "):
 		if m := cargoTest.FindStringSubmatch(line); m != nil && m[2] == "FAILED" && len(c.order) < maxFailures {
-			if c.at == nil {
-				c.at, c.logs = map[string]int{}, map[string]*excerpt{}
+			if c.failedAt == nil {
+				c.failedAt, c.logs = map[string]int{}, map[string]*excerpt{}
 			}
 			name := strings.Clone(m[1])
-			c.at[name] = i
+			c.failedAt[name] = i
 			c.order = append(c.order, name)
 		}
 	case strings.HasPrefix(line, "---- "):
@@ -62,16 +62,16 @@ func (c *cargoTests) read(i int, line string) {
 
 func (c *cargoTests) flush() {
 	for _, name := range c.order {
-		f := c.fail(Failure{Name: name, Suite: c.suite, At: c.at[name]})
+		f := c.keepFailure(Failure{Name: name, Suite: c.suite, At: c.failedAt[name]})
 		if e := c.logs[name]; f != nil && e != nil {
 			f.Excerpt = e.text()
 		}
 	}
-	c.at, c.logs, c.current, c.order = nil, nil, nil, nil
+	c.failedAt, c.logs, c.current, c.order = nil, nil, nil, nil
 }
 
 func (c *cargoTests) finish() *Tests {
-	if !c.seen {
+	if !c.hasCounts {
 		return nil
 	}
 	c.Framework = "cargo"

@@ -30,8 +30,8 @@ FAIL	example.org/x/p	0.056s
 FAIL
 `
 
-// asJSON makes the events of go test -json of -v output.
-func asJSON(t *testing.T, text string) string {
+// goTestJSON converts -v output to events of go test -json.
+func goTestJSON(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -66,7 +66,7 @@ ok  	example.org/x/r	0.003s
 FAIL
 `, "go", 0, 2, 0, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
 		{"go test -v", "go test -v ./p", goVerbose, "go", 2, 2, 1, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
-		{"go test -json", "go test -json ./p", asJSON(t, goVerbose), "go", 2, 2, 1, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
+		{"go test -json", "go test -json ./p", goTestJSON(t, goVerbose), "go", 2, 2, 1, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
 		{"go test, all well", "go test .", "ok  \texample.org/x\t0.1s\n", "go", 0, 0, 0, nil},
 		{"go test, cut off", "go test .", "--- FAIL: TestA (0.00s)\n    a_test.go:1: oh\n", "go", 0, 1, 0, []string{"TestA||oh"}},
 		{"make test", "make test", goVerbose, "go", 2, 2, 1, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
@@ -214,10 +214,10 @@ not ok 3 - later # TODO
 	}
 }
 
-// Of very many failures all are counted and some are kept.
+// All failures are counted, and a bounded number is kept.
 //
 // FEATURES: R23, R28
-func TestManyFailures(t *testing.T) {
+func TestFailures_Bounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&b, "test t%d ... FAILED\n", i)
@@ -229,10 +229,10 @@ func TestManyFailures(t *testing.T) {
 	}
 }
 
-// On a terminal tabs are blanks: what go test says of packages is read all the same.
+// The package lines of go test are read if a terminal has expanded their tabs.
 //
 // FEATURES: R28
-func TestGoTestsOnATerminal(t *testing.T) {
+func TestGoTests_TabsAsBlanks(t *testing.T) {
 	r := Parse("go test ./...", nil, "--- FAIL: TestA (0.00s)\nFAIL\nFAIL    example.org/m   0.002s\nok      example.org/n   0.001s\n")
 	if r.Tests == nil || r.Tests.Failed != 1 || r.Tests.Failures[0].Suite != "example.org/m" {
 		t.Errorf("%+v", r.Tests)

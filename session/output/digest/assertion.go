@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Lines that report a failed assertion, in the words of test runners and C libraries. The first one, with the expected
-// and actual values on it or the next lines, has priority over the end.
+// Lines that report a failed assertion, in the wording of test runners and C libraries. The first one, with the
+// expected and actual values on it or the next lines, has priority over the last lines.
 
-// untilValues is how many lines from an assertion on the values that it compares are kept in.
-const untilValues = 8
+// assertionContextLines is the number of lines kept from an assertion on: they contain the compared values.
+const assertionContextLines = 8
 
-// assertions are the words of such lines. The words of a row must appear in this order, in any case. Most lines lack
+// assertions lists the words of such lines. The words of a row must appear in this order, in any case. Most lines lack
 // the first word.
 var assertions = [][]string{
 	{"assertion", "failed"}, {"assertion", "error"}, {"assert", "failure"}, {"failed asserting"}, {"failure/error:"},
@@ -19,8 +19,8 @@ var assertions = [][]string{
 	{"got ", ", want "}, {"got ", "; want "}, {"got:", "want:"}, {"not equal:"}, {"mismatch"}, {"expected equality of"}, {"expected values to be"},
 }
 
-// assertionBegins are the first words of each by their first letters, in both cases.
-var assertionBegins = func() (by [256][]string) {
+// assertionFirstWords maps the first byte of a line's word, in both cases, to the first words of assertions.
+var assertionFirstWords = func() (by [256][]string) {
 	for _, words := range assertions {
 		for _, c := range []byte{words[0][0], words[0][0] - 'a' + 'A'} {
 			if !slices.Contains(by[c], words[0]) {
@@ -31,12 +31,12 @@ var assertionBegins = func() (by [256][]string) {
 	return by
 }()
 
-// hasAssertionWord reports whether a line contains a first word of an assertion. It passes over the line once, since
-// few lines do.
+// hasAssertionWord reports whether a line contains a first word of an assertion. It scans the line once, since few
+// lines do.
 func hasAssertionWord(line string) bool {
 	for i := range len(line) {
-		for _, w := range assertionBegins[line[i]] {
-			if len(line)-i >= len(w) && lower(line[i+1]) == w[1] && equalFold(line[i:i+len(w)], w) {
+		for _, w := range assertionFirstWords[line[i]] {
+			if len(line)-i >= len(w) && toLower(line[i+1]) == w[1] && equalFold(line[i:i+len(w)], w) {
 				return true
 			}
 		}
@@ -46,7 +46,7 @@ func hasAssertionWord(line string) bool {
 
 // isAssertion reports whether a line reports a failed assertion.
 func isAssertion(line string) bool {
-	line = line[:min(len(line), troublePart)]
+	line = line[:min(len(line), maxScanBytes)]
 	if start := strings.TrimLeft(line, " \t"); strings.HasPrefix(start, "E  ") {
 		return strings.Contains(start, "assert ") || strings.Contains(start, "Error")
 	}
@@ -64,7 +64,7 @@ func isAssertion(line string) bool {
 				rest = ""
 				break
 			}
-			rest = rest[at+len(w):] + " " // not empty, where it holds
+			rest = rest[at+len(w):] + " " // not empty if the words match
 		}
 		if rest != "" {
 			return true
@@ -73,28 +73,28 @@ func isAssertion(line string) bool {
 	return false
 }
 
-// indexFold returns the index of lower-case text small in s, in any case, or -1.
+// indexFold returns the index of the lower-case text small in s, ignoring case, or -1.
 func indexFold(s, small string) int {
 	for i := 0; i+len(small) <= len(s); i++ {
-		if lower(s[i]) == small[0] && equalFold(s[i:i+len(small)], small) {
+		if toLower(s[i]) == small[0] && equalFold(s[i:i+len(small)], small) {
 			return i
 		}
 	}
 	return -1
 }
 
-// keepAssertion keeps the first assertion with what follows it.
-func (d *Digest) keepAssertion(l line, says template) {
-	if d.values == 0 && says.asserts && len(d.asserts) == 0 {
-		d.values = untilValues
+// keepAssertion keeps the first assertion and the lines after it.
+func (d *Digest) keepAssertion(l line, class lineClass) {
+	if d.assertionLeft == 0 && class.isAssertion && len(d.assertionLines) == 0 {
+		d.assertionLeft = assertionContextLines
 	}
-	if d.values == 0 {
+	if d.assertionLeft == 0 {
 		return
 	}
-	d.values--
+	d.assertionLeft--
 	if strings.TrimSpace(l.text) == "" {
 		return
 	}
 	l.text = strings.Clone(l.text)
-	d.asserts = append(d.asserts, l)
+	d.assertionLines = append(d.assertionLines, l)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// One pass over a line finds a first word of an assertion where looking for each does.
+// FuzzAssertionWord compares hasAssertionWord with a search for each word.
 //
 // FEATURES: R105
 func FuzzAssertionWord(f *testing.F) {
@@ -21,29 +21,29 @@ func FuzzAssertionWord(f *testing.F) {
 			want = want || indexFold(line, words[0]) >= 0
 		}
 		if got := hasAssertionWord(line); got != want {
-			t.Errorf("%q: %v, want %v", line, got, want)
+			t.Errorf("hasAssertionWord(%q) = %v, want %v", line, got, want)
 		}
 	})
 }
 
-// The newest lines are those that were added and not dropped, in order, however they are moved.
-func TestNewest(t *testing.T) {
-	var all newest
+// TestLineQueue checks that the queue holds the added and not dropped lines, in order, after each reallocation.
+func TestLineQueue(t *testing.T) {
+	var all lineQueue
 	first := 0
 	for n := range 5000 {
-		all.add(line{n: n})
+		all.add(line{index: n})
 		for len(all.lines()) > 1 && (n%7 == 0 || len(all.lines()) > 100) {
-			if l := all.drop(); l.n != first {
-				t.Fatalf("line %d is dropped after %d", l.n, first)
+			if l := all.drop(); l.index != first {
+				t.Fatalf("dropped line %d, want %d", l.index, first)
 			}
 			first++
 		}
 		lines := all.lines()
-		if lines[0].n != first || lines[len(lines)-1].n != n || len(lines) != n-first+1 {
-			t.Fatalf("%d lines from %d to %d, want %d to %d", len(lines), lines[0].n, lines[len(lines)-1].n, first, n)
+		if lines[0].index != first || lines[len(lines)-1].index != n || len(lines) != n-first+1 {
+			t.Fatalf("got %d lines, %d to %d, want %d to %d", len(lines), lines[0].index, lines[len(lines)-1].index, first, n)
 		}
 	}
-	if cap(all.all) > 1000 {
-		t.Errorf("room for %d lines, of 100", cap(all.all))
+	if cap(all.buf) > 1000 {
+		t.Errorf("got capacity for %d lines, want about 100", cap(all.buf))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a digest of 10 MB of a log costs.
+// BenchmarkDigest digests a log of 10 MB.
 //
 // FEATURES: R105
 func BenchmarkDigest(b *testing.B) {

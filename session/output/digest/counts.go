@@ -3,13 +3,14 @@ package digest
 import "strings"
 
 // Lines in which a test runner, a build or a linter counts failures: "3 failed, 97 passed", "Failures: 1, Errors: 0",
-// "100 examples, 1 failure". The newest of each shape is always kept: it is the result, and a coverage report after it
-// may push it out of the end.
+// "100 examples, 1 failure". The newest of each shape is always kept: it is the result, and a long coverage report
+// after it may exceed the share of the last lines.
 
-const manyVerdicts = 3
+// maxFailureCounts bounds the failure counts that are kept.
+const maxFailureCounts = 3
 
-// countWords are the counted things. before: the number may precede the word. sign and blank: it may follow after a
-// colon or equals sign, or after blanks alone. "error 5" is a code, not a count.
+// countWords lists the counted things. If before is set, the number may precede the word. If sign is set, it may follow
+// after a colon or equals sign; if blank is set, after blanks alone. "error 5" is a code, not a count.
 var countWords = []struct {
 	word                string
 	before, sign, blank bool
@@ -18,12 +19,12 @@ var countWords = []struct {
 	{"fail", true, true, true}, {"errors", true, true, false}, {"error", true, false, false}, {"errored", true, true, false},
 }
 
-// countsFailures reports whether a line counts failures and the count is not zero. Of a number it checks only whether
-// it is zero.
+// countsFailures reports whether a line counts failures and the count is not zero. It depends only on whether a number
+// is zero, so lines of one shape get the same answer.
 func countsFailures(line string) bool {
-	line = line[:min(len(line), troublePart)]
+	line = line[:min(len(line), maxScanBytes)]
 	for i := 0; i < len(line); i++ {
-		if c := lower(line[i]); c != 'f' && c != 'e' || i > 0 && isLetter(line[i-1]) {
+		if c := toLower(line[i]); c != 'f' && c != 'e' || i > 0 && isLetter(line[i-1]) {
 			continue
 		}
 		for j := range countWords {
@@ -32,19 +33,19 @@ func countsFailures(line string) bool {
 			if end > len(line) || !equalFold(line[i:end], w.word) || !endsWord(line, end) {
 				continue
 			}
-			behind, sign := numberBehind(line[end:])
+			after, sign := numberAfter(line[end:])
 			before := numberBefore(line[:i])
 			switch {
-			case behind != noNumber && sign && w.sign:
-				before = noNumber
-			case behind == noNumber || sign || !w.blank:
-				behind = noNumber
+			case after != amountMissing && sign && w.sign:
+				before = amountMissing
+			case after == amountMissing || sign || !w.blank:
+				after = amountMissing
 			}
 			if !w.before {
-				before = noNumber
+				before = amountMissing
 			}
 			// With blanks alone on both sides either number may belong to the word: both must be counts.
-			if before != zero && behind != zero && (before == some || behind == some) {
+			if before != amountZero && after != amountZero && (before == amountPositive || after == amountPositive) {
 				return true
 			}
 			break
@@ -53,7 +54,7 @@ func countsFailures(line string) bool {
 	return false
 }
 
-// endsWord reports whether the word that ends at a place stands alone, unlike in errors.go and failed-jobs.
+// endsWord reports whether the word that ends at a position is complete, unlike in errors.go and failed-jobs.
 func endsWord(line string, at int) bool {
 	if at == len(line) || !isLetter(line[at]) {
 		return true
@@ -61,23 +62,24 @@ func endsWord(line string, at int) bool {
 	return line[at] == '.' && (at+1 == len(line) || !isLetter(line[at+1]))
 }
 
+// amount states whether a number is missing, zero or greater.
 type amount int
 
 const (
-	noNumber amount = iota
-	zero
-	some
+	amountMissing amount = iota
+	amountZero
+	amountPositive
 )
 
-// amountOf returns whether a number is missing, zero or greater.
+// amountOf classifies a run of digits.
 func amountOf(digits string) amount {
 	switch {
 	case digits == "":
-		return noNumber
+		return amountMissing
 	case strings.Trim(digits, "0.,") == "":
-		return zero
+		return amountZero
 	}
-	return some
+	return amountPositive
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
@@ -89,7 +91,7 @@ var countedThings = []string{"tests", "test", "suites", "suite", "cases", "case"
 func numberBefore(before string) amount {
 	rest := strings.TrimRight(before, " \t")
 	if len(rest) == len(before) {
-		return noNumber
+		return amountMissing
 	}
 	for range 2 {
 		word := rest[strings.LastIndexAny(rest, " \t")+1:]
@@ -104,42 +106,42 @@ func numberBefore(before string) amount {
 	for from > 0 && (isDigit(rest[from-1]) || from < len(rest) && (rest[from-1] == ',' || rest[from-1] == '.')) {
 		from--
 	}
-	if from > 0 && isLetter(rest[from-1]) { // a name that ends in digits, a date
-		return noNumber
+	if from > 0 && isLetter(rest[from-1]) { // the digits end a name or a date
+		return amountMissing
 	}
 	return amountOf(rest[from:])
 }
 
-// numberBehind returns the number after a word and whether a sign separates them.
-func numberBehind(behind string) (n amount, sign bool) {
+// numberAfter returns the number after a word and whether a sign separates them.
+func numberAfter(after string) (n amount, sign bool) {
 	at := 0
-	for ; at < len(behind) && strings.IndexByte(" \t\"':=", behind[at]) >= 0; at++ {
-		sign = sign || behind[at] == ':' || behind[at] == '='
+	for ; at < len(after) && strings.IndexByte(" \t\"':=", after[at]) >= 0; at++ {
+		sign = sign || after[at] == ':' || after[at] == '='
 	}
 	to := at
-	for to < len(behind) && isDigit(behind[to]) {
+	for to < len(after) && isDigit(after[to]) {
 		to++
 	}
-	if at == 0 || to < len(behind) && (isAlpha(behind[to]) || behind[to] == ':' || behind[to] == '%') { // 3s, 12:04
-		return noNumber, sign
+	if at == 0 || to < len(after) && (isAlpha(after[to]) || after[to] == ':' || after[to] == '%') { // 3s, 12:04
+		return amountMissing, sign
 	}
-	return amountOf(behind[at:to]), sign
+	return amountOf(after[at:to]), sign
 }
 
-// verdict keeps a line that counts failures; the older one of its shape goes.
-func (d *Digest) verdict(l line, says template) {
-	if !says.counts {
+// keepFailureCount keeps a line that counts failures and drops the older one of its shape.
+func (d *Digest) keepFailureCount(l line, class lineClass) {
+	if !class.countsFailures {
 		return
 	}
 	l.text = strings.Clone(l.text)
-	shape, kept := shapeOf(l.text), d.verdicts[:0]
-	for _, v := range d.verdicts {
+	shape, kept := shapeOf(l.text), d.failureCounts[:0]
+	for _, v := range d.failureCounts {
 		if shapeOf(v.text) != shape {
 			kept = append(kept, v)
 		}
 	}
-	if len(kept) == manyVerdicts {
+	if len(kept) == maxFailureCounts {
 		kept = append(kept[:0], kept[1:]...)
 	}
-	d.verdicts = append(kept, l)
+	d.failureCounts = append(kept, l)
 }

@@ -19,185 +19,186 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Digest gathers lines. The zero value, with Max set, is ready to use. It belongs to one goroutine.
+// Digest collects lines. The zero value, with Max set, is ready to use. One goroutine owns a Digest.
 type Digest struct {
-	Max int // bytes
-	// Fold keeps only a few of the lines that are alike but for their numbers, and the first line of each new shape.
-	// Text that fits is kept whole, unless Whole is set and it exceeds Whole bytes, and where folding would not halve
-	// it.
+	Max int // bytes of the result
+	// Fold keeps only a few of the lines that differ only in numbers, and the first line of each new shape. Output that
+	// fits is returned whole, unless it exceeds Whole bytes (0: no limit) and folding at least halves it.
 	Fold  bool
 	Whole int
 
-	judge    *diagnostics.Stream
-	texts    texts   // of lines
-	cur      line    // that has no end yet
-	over     cutLine // what is beyond its head
-	open     bool
-	n        int // lines so far
-	bytes    int // of their text
-	head     []line
-	headSize int
-	tail     newest
-	tailSize int
-	problems []line
-	probSize int
+	detector    *diagnostics.Stream // classifies lines; made on the first line
+	arena       textArena           // texts of the newest lines
+	cur         line                // incomplete line
+	overflow    longLine            // the part of cur beyond its head
+	isLineOpen  bool                // cur has content
+	lineCount   int                 // lines so far
+	textBytes   int                 // bytes of lines so far
+	head        []line              // the whole output, as long as it fits
+	headSize    int
+	tail        lineQueue
+	tailSize    int
+	problems    []line
+	problemSize int
 
-	troubleSize int
-	troubles    []line // that only sound as if something were wrong, each with what follows
-	troubled    map[uint64]bool
-	follows     int    // lines that are still kept as that
-	verdicts    []line // that count failures, the newest last
-	asserts     []line // the first assertion that does not hold, with what follows it
-	values      int    // lines that are still kept as that
-	after       int    // lines that are still kept as what follows a problem
-	failed      bool
-	entered     entered
+	troubleSize      int
+	troubles         []line          // lines that only look like trouble, and the lines after each
+	troubleShapes    map[uint64]bool // shapes of the trouble lines kept
+	troubleLeft      int             // lines after a trouble line still to keep
+	failureCounts    []line          // lines that count failures, newest last
+	assertionLines   []line          // the first failed assertion, and the lines after it
+	assertionLeft    int             // lines after the assertion still to keep
+	contextLeft      int             // lines after a problem still to keep
+	hasFailed        bool            // a problem of severity error occurred
+	directoryReports directoryReports
 
-	shapes    map[uint64]*int     // how many lines of each shape there were
-	judged    map[uint64]template // templates by the shape that the judge reports
-	again     repeated
-	firsts    []line // the first of each
-	firstSize int
+	shapeCounts    map[uint64]*int      // number of lines of each shape
+	classes        map[uint64]lineClass // classes by the detector's shape
+	previous       previousClass        // class of the previous line
+	shapeFirsts    []line               // the first lines of each shape
+	shapeFirstSize int
 }
 
 // line is a line of the output.
 type line struct {
-	n        int // index
+	index    int // from 0
 	text     string
-	from, to uint64
+	from, to uint64 // output offsets
 	rank     rank
 
-	lost, note       int    // bytes cut out of the line, and of the note in their place
-	lostFrom, lostTo uint64 // where those stand
+	cutBytes, noteLen int    // bytes cut out of the line, and size of the note in their place
+	cutFrom, cutTo    uint64 // output offsets of the cut bytes
 }
 
-// rank is the reason to keep a line; lower ranks are kept first.
+// rank orders the reasons to keep a line: lower ranks are kept first.
 type rank int
 
 const (
-	rankFirst   rank = iota // the first failure
-	rankFailure             // what stands around it
+	rankFirst        rank = iota // the first failure
+	rankFirstContext             // lines around the first failure
 	rankError
 	rankWarning
-	rankAround // of a later error
+	rankContext // lines around later failures
 	rankNone
 )
 
+// Numbers of lines and bytes that are kept.
 const (
-	lastLines   = 6  // kept before everything else
-	beforeFirst = 3  // lines before the first failure
-	afterFirst  = 10 // and after it
-	afterLater  = 2  // after an earlier failure
-	noteBytes   = 64 // about what a note takes
+	lastLines         = 6  // kept before everything else
+	contextBefore     = 3  // before the first failure
+	contextAfter      = 10 // after the first failure
+	laterContextAfter = 2  // after a later failure
+	noteBytes         = 64 // estimate for a note
 )
 
-// Add adds a line, or with more the first piece of one. The bytes from from up to to of the output made it.
+// Add adds a line, or with more set the first piece of one. Output bytes from to to-1 produced it.
 func (d *Digest) Add(text []byte, from, to uint64, more bool) {
-	if !d.open {
-		d.cur, d.over = line{n: d.n, from: from}, cutLine{tail: d.over.tail[:0]}
+	if !d.isLineOpen {
+		d.cur, d.overflow = line{index: d.lineCount, from: from}, longLine{tail: d.overflow.tail[:0]}
 	}
 	room := d.lineMax() - len(d.cur.text)
-	if part := text[:min(len(text), room)]; !d.open && !more {
-		d.cur.text = d.texts.keep(part)
+	if part := text[:min(len(text), room)]; !d.isLineOpen && !more {
+		d.cur.text = d.arena.add(part)
 	} else {
 		d.cur.text += string(part)
 	}
 	if len(text) > room {
-		d.over.add(text[room:], d.lineMax(), d.lineMax() >= hitsFrom)
+		d.overflow.add(text[room:], d.lineMax(), d.lineMax() >= minExcerptLine)
 	}
-	d.open = true
-	d.cur.to, d.bytes = to, d.bytes+len(text)
+	d.isLineOpen = true
+	d.cur.to, d.textBytes = to, d.textBytes+len(text)
 	if !more {
-		d.end()
+		d.endLine()
 	}
 }
 
-// Skip records that much output that was not read.
+// Skip records output that was not read: its size, its number of lines and its offsets.
 func (d *Digest) Skip(bytes, lines int, from, to uint64) {
-	d.end()
-	d.n, d.bytes, d.after = d.n+lines, d.bytes+bytes, 0
-	if d.judge != nil {
-		d.judge.Gap()
+	d.endLine()
+	d.lineCount, d.textBytes, d.contextLeft = d.lineCount+lines, d.textBytes+bytes, 0
+	if d.detector != nil {
+		d.detector.NoteGap()
 	}
-	d.tail, d.tailSize = newest{}, 0
+	d.tail, d.tailSize = lineQueue{}, 0
 }
 
-// Gap notes something within the text that is no line of it.
+// Gap adds a note to the digest at an output offset. The note is not a line of the output.
 func (d *Digest) Gap(text string, at uint64) {
-	d.end()
+	d.endLine()
 	d.Add([]byte(text), at, at, false)
 }
 
-// lineMax is how much of a line is read.
+// lineMax returns how many bytes of a line's head are kept.
 func (d *Digest) lineMax() int { return max(256, d.Max/2) }
 
-// end takes the line that is complete.
-func (d *Digest) end() {
-	if !d.open {
+// endLine classifies the completed line and keeps it where needed.
+func (d *Digest) endLine() {
+	if !d.isLineOpen {
 		return
 	}
 	l := d.cur
-	d.over.close(&l, d.lineMax())
-	d.open, d.n, d.bytes = false, d.n+1, d.bytes+1
-	if d.judge == nil {
-		d.judge = diagnostics.NewStream("")
+	d.overflow.finish(&l, d.lineMax())
+	d.isLineOpen, d.lineCount, d.textBytes = false, d.lineCount+1, d.textBytes+1
+	if d.detector == nil {
+		d.detector = diagnostics.NewStream("")
 	}
 	l.rank = rankNone
-	severity, shape, shaped := d.judge.JudgeShape(l.text)
-	d.entered.take(d.judge, l)
-	says := d.classify(l.text, shape, shaped)
+	severity, shape, shaped := d.detector.JudgeShape(l.text)
+	d.directoryReports.update(d.detector, l)
+	class := d.classify(l.text, shape, shaped)
 	if severity == "" {
-		severity = says.level
+		severity = class.level
 	}
-	d.verdict(l, says)
-	d.keepAssertion(l, says)
+	d.keepFailureCount(l, class)
+	d.keepAssertion(l, class)
 	switch severity {
 	case diagnostics.Error:
-		l.rank, d.after = rankError, afterLater
-		if !d.failed {
-			d.failed, d.after, l.rank = true, afterFirst, rankFirst
-			d.where(rankFailure)
+		l.rank, d.contextLeft = rankError, laterContextAfter
+		if !d.hasFailed {
+			d.hasFailed, d.contextLeft, l.rank = true, contextAfter, rankFirst
+			d.keepDirectoryReport(rankFirstContext)
 			d.markContext()
 		}
-		d.where(rankAround)
+		d.keepDirectoryReport(rankContext)
 	case diagnostics.Warning:
 		l.rank = rankWarning
 	default:
-		d.sounds(l, says)
-		if d.after > 0 {
-			d.after--
-			if l.rank = rankAround; d.firstAround() {
-				l.rank = rankFailure
+		d.keepTrouble(l, class)
+		if d.contextLeft > 0 {
+			d.contextLeft--
+			if l.rank = rankContext; d.inFirstFailure() {
+				l.rank = rankFirstContext
 			}
 		}
 	}
-	d.keep(l, says)
+	d.keepLine(l, class)
 }
 
-// firstAround reports whether the following lines belong to the first failure: no other one has come.
-func (d *Digest) firstAround() bool {
+// inFirstFailure reports whether the current line belongs to the first failure: no other error has followed it.
+func (d *Digest) inFirstFailure() bool {
 	for i := len(d.problems) - 1; i >= 0; i-- {
-		if r := d.problems[i].rank; r == rankError || r == rankFirst || r == rankFailure {
+		if r := d.problems[i].rank; r == rankError || r == rankFirst || r == rankFirstContext {
 			return r != rankError
 		}
 	}
 	return false
 }
 
-// markContext marks the lines before the first failure.
+// markContext keeps the lines before the first failure as its context.
 func (d *Digest) markContext() {
 	tail := d.tail.lines()
-	for _, l := range tail[len(tail)-min(len(tail), beforeFirst):] {
+	for _, l := range tail[len(tail)-min(len(tail), contextBefore):] {
 		if l.rank == rankNone {
-			l.rank = rankFailure
-			d.problem(l)
+			l.rank = rankFirstContext
+			d.keepProblem(l)
 		}
 	}
 }
 
-func (d *Digest) keep(l line, says template) {
+// keepLine stores a line in the first, last, problem and folded lines it belongs to.
+func (d *Digest) keepLine(l line, class lineClass) {
 	size := len(l.text) + 1
-	if d.headSize+size <= d.Max && len(d.head) == l.n { // the whole text, as long as it fits
+	if d.headSize+size <= d.Max && len(d.head) == l.index { // the whole output, as long as it fits
 		d.head, d.headSize = append(d.head, l), d.headSize+size
 	}
 	d.tail.add(l)
@@ -205,111 +206,112 @@ func (d *Digest) keep(l line, says template) {
 		d.tailSize -= len(d.tail.drop().text) + 1
 	}
 	if l.rank < rankNone {
-		d.problem(l)
+		d.keepProblem(l)
 	}
 	if d.Fold {
-		d.note(l, says)
+		d.keepShapeFirst(l, class)
 	}
 }
 
-// problem keeps a problem line while there is room.
-func (d *Digest) problem(l line) {
-	if d.probSize > d.Max {
+// keepProblem keeps a problem line while there is room.
+func (d *Digest) keepProblem(l line) {
+	if d.problemSize > d.Max {
 		return
 	}
 	l.text = strings.Clone(l.text)
-	d.problems, d.probSize = append(d.problems, l), d.probSize+len(l.text)+1
+	d.problems, d.problemSize = append(d.problems, l), d.problemSize+len(l.text)+1
 }
 
-// Omission describes the omitted part.
+// Omission describes the part of the output that a digest omits.
 type Omission struct {
 	Bytes, Lines int
 	From, To     uint64 // offsets of the largest gap
 }
 
-// Finish returns the digest and describes the omitted part. An incomplete last line stays without a line end.
+// Finish returns the digest and describes the omitted part. An incomplete last line keeps no line end.
 func (d *Digest) Finish() (string, Omission) {
-	ends := !d.open
-	d.end()
-	text, left, last := d.finish()
+	ends := !d.isLineOpen
+	d.endLine()
+	text, omitted, last := d.build()
 	if !ends && last {
 		text = strings.TrimSuffix(text, "\n")
 	}
-	return text, left
+	return text, omitted
 }
 
-// finish returns the digest with complete lines, and whether it includes the last one.
-func (d *Digest) finish() (text string, left Omission, last bool) {
-	all := len(d.head) == d.n
+// build returns the digest with complete lines. last reports whether it includes the last line.
+func (d *Digest) build() (text string, omitted Omission, last bool) {
+	all := len(d.head) == d.lineCount
 	if !all || d.Fold && d.Whole > 0 && d.headSize > d.Whole {
-		chosen := d.choose()
-		text, left = d.write(chosen)
-		if last = len(chosen) > 0 && chosen[len(chosen)-1].n == d.n-1; !all || len(text) <= d.headSize/2 {
-			return text, left, last
+		chosen := d.chooseLines()
+		text, omitted = d.render(chosen)
+		if last = len(chosen) > 0 && chosen[len(chosen)-1].index == d.lineCount-1; !all || len(text) <= d.headSize/2 {
+			return text, omitted, last
 		}
 	}
-	text, left = join(d.head)
-	return text, left, true
+	text, omitted = joinLines(d.head)
+	return text, omitted, true
 }
 
-func join(lines []line) (string, Omission) {
+// joinLines returns whole lines as one text, and the bytes cut out of long ones.
+func joinLines(lines []line) (string, Omission) {
 	var b strings.Builder
-	var left Omission
+	var omitted Omission
 	for i := range lines {
 		b.WriteString(lines[i].text)
 		b.WriteByte('\n')
-		left.Bytes += lines[i].lost
-		left.widest(lines[i].lostFrom, lines[i].lostTo)
+		omitted.Bytes += lines[i].cutBytes
+		omitted.growGap(lines[i].cutFrom, lines[i].cutTo)
 	}
-	return b.String(), left
+	return b.String(), omitted
 }
 
-// widest takes a gap if there was no larger one.
-func (l *Omission) widest(from, to uint64) {
+// growGap records a gap if it is the largest so far.
+func (l *Omission) growGap(from, to uint64) {
 	if to-from > l.To-l.From {
 		l.From, l.To = from, to
 	}
 }
 
-// choose takes lines by rank, each as long as it fits its share of the budget.
-func (d *Digest) choose() []line {
+// chooseLines selects lines by rank, each rank within its share of the budget, in the order of the output.
+func (d *Digest) chooseLines() []line {
 	room := d.Max - noteBytes
 	chosen := map[int]line{}
 	spent := 0
 	take := func(lines []line, limit int) {
 		for _, l := range lines {
-			if _, ok := chosen[l.n]; ok {
+			if _, ok := chosen[l.index]; ok {
 				continue
 			}
 			cost := len(l.text) + 1
-			if _, before := chosen[l.n-1]; !before && l.n > 0 {
+			if _, before := chosen[l.index-1]; !before && l.index > 0 {
 				cost += noteBytes
 			}
 			if spent+cost > limit {
 				if len(chosen) > 0 {
 					continue
 				}
-				l.shorten(max(0, room-noteBytes-1)) // there is one line at least
+				l.shorten(max(0, room-noteBytes-1)) // one line at least
 				cost = len(l.text) + 1
 			}
-			chosen[l.n], spent = l, spent+cost
+			chosen[l.index], spent = l, spent+cost
 		}
 	}
-	take(byRank(d.problems, rankFirst), room) // before all that may leave it no room
-	verdicts := slices.Clone(d.verdicts)
+	take(byRank(d.problems, rankFirst), room) // before lines that may use up the budget
+	verdicts := slices.Clone(d.failureCounts)
 	slices.Reverse(verdicts)
 	take(verdicts[:min(1, len(verdicts))], max(spent, room*60/100))
-	take(d.asserts, max(spent, room*45/100))
+	take(d.assertionLines, max(spent, room*45/100))
 	take(verdicts, max(spent, room*55/100))
-	if !d.failed {
-		take(d.troubles[:min(1+afterLater, len(d.troubles))], room)
+	if !d.hasFailed {
+		take(d.troubles[:min(1+laterContextAfter, len(d.troubles))], room)
 	}
 	head, tail := d.head, slices.Clone(d.tail.lines())
 	slices.Reverse(tail)
-	last, failure, around := tail[:min(len(tail), lastLines)], byRank(d.problems, rankFailure), byRank(d.problems, rankAround)
+	last, failure, around := tail[:min(len(tail), lastLines)], byRank(d.problems, rankFirstContext), byRank(d.problems, rankContext)
 	if d.Fold {
-		head, tail, last = d.firsts, lasts(tail), lasts(last)
-		failure, around = d.telling(failure), d.telling(around)
+		head, tail, last = d.shapeFirsts, lastOfShapes(tail), lastOfShapes(last)
+		failure, around = d.filterContext(failure), d.filterContext(around)
 	}
 	take(last, max(room*4/10, min(room, spent+room*15/100)))
 	take(failure, room*6/10)
@@ -324,10 +326,11 @@ func (d *Digest) choose() []line {
 	for _, l := range chosen {
 		all = append(all, l)
 	}
-	slices.SortFunc(all, func(a, b line) int { return a.n - b.n })
+	slices.SortFunc(all, func(a, b line) int { return a.index - b.index })
 	return all
 }
 
+// byRank returns the lines of a rank.
 func byRank(lines []line, r rank) (of []line) {
 	for _, l := range lines {
 		if l.rank == r {
@@ -337,34 +340,34 @@ func byRank(lines []line, r rank) (of []line) {
 	return of
 }
 
-// write writes the chosen lines, with notes between them. end is the offset after the newest line.
-func (d *Digest) write(lines []line) (string, Omission) {
+// render joins the chosen lines, with notes between them that state the omitted lines and offsets.
+func (d *Digest) render(lines []line) (string, Omission) {
 	var b strings.Builder
-	left := Omission{Bytes: d.bytes, Lines: d.n}
-	next, at := 0, d.first()
+	omitted := Omission{Bytes: d.textBytes, Lines: d.lineCount}
+	next, at := 0, d.firstOffset()
 	gap := func(to int, end uint64) {
 		if to <= next {
 			return
 		}
 		fmt.Fprintf(&b, "[… %s left out, from %d to %d]\n", lineCount(to-next), at, end)
-		left.widest(at, end)
+		omitted.growGap(at, end)
 	}
 	for _, l := range lines {
-		gap(l.n, l.from)
+		gap(l.index, l.from)
 		b.WriteString(strings.ToValidUTF8(l.text, string(utf8.RuneError)))
 		b.WriteByte('\n')
-		left.Bytes, left.Lines = left.Bytes-min(left.Bytes, len(l.text)-l.note+1), left.Lines-1
-		left.widest(l.lostFrom, l.lostTo)
-		next, at = l.n+1, l.to
+		omitted.Bytes, omitted.Lines = omitted.Bytes-min(omitted.Bytes, len(l.text)-l.noteLen+1), omitted.Lines-1
+		omitted.growGap(l.cutFrom, l.cutTo)
+		next, at = l.index+1, l.to
 	}
 	if tail := d.tail.lines(); len(tail) > 0 {
-		gap(d.n, tail[len(tail)-1].to)
+		gap(d.lineCount, tail[len(tail)-1].to)
 	}
-	return b.String(), left
+	return b.String(), omitted
 }
 
-// first returns the offset of the first line.
-func (d *Digest) first() uint64 {
+// firstOffset returns the output offset of the first line.
+func (d *Digest) firstOffset() uint64 {
 	for _, l := range [][]line{d.head, d.problems, d.tail.lines()} {
 		if len(l) > 0 {
 			return l[0].from
@@ -373,6 +376,7 @@ func (d *Digest) first() uint64 {
 	return 0
 }
 
+// lineCount returns a number of lines as text.
 func lineCount(lines int) string {
 	if lines == 1 {
 		return "1 line"

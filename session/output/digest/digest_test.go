@@ -6,12 +6,13 @@ import (
 	"testing"
 )
 
-// gather gives lines to a digest, with their offsets.
-func gather(maxBytes int, lines ...string) (string, Omission) {
-	return gatherInto(&Digest{Max: maxBytes}, lines...)
+// digestOf returns the digest of lines.
+func digestOf(maxBytes int, lines ...string) (string, Omission) {
+	return addAll(&Digest{Max: maxBytes}, lines...)
 }
 
-func build(n, failsAt int, last ...string) []string {
+// buildLog returns the output of a build of n files with an error after file failsAt and a warning 100 files later.
+func buildLog(n, failsAt int, last ...string) []string {
 	var lines []string
 	for i := range n {
 		lines = append(lines, fmt.Sprintf("cc -c file%d.c", i))
@@ -27,28 +28,28 @@ func build(n, failsAt int, last ...string) []string {
 
 // FEATURES: R88, R105
 func TestDigest_IncludesFailuresAndEnd(t *testing.T) {
-	lines := build(40_000, 20_000, "make: *** [all] Error 1")
-	text, left := gather(2000, lines...)
+	lines := buildLog(40_000, 20_000, "make: *** [all] Error 1")
+	text, left := digestOf(2000, lines...)
 	for _, want := range []string{"file.c:12:3: error: expected expression", "  12 |   int x", "other.c:1:1: warning", "make: *** [all] Error 1", "cc -c file0.c", "cc -c file19998.c"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in:\n%s", want, text)
+			t.Errorf("got no %q in:\n%s", want, text)
 		}
 	}
 	if len(text) > 2000 {
-		t.Errorf("%d bytes of 2000", len(text))
+		t.Errorf("got %d bytes, want at most 2000", len(text))
 	}
 	if left.Lines < 39_000 || left.Bytes < 600_000 || left.To <= left.From {
-		t.Errorf("left out: %+v", left)
+		t.Errorf("got omission %+v", left)
 	}
 	all := strings.Join(lines, "\n") + "\n"
 	if gap := all[left.From:left.To]; !strings.HasPrefix(gap, "cc -c") || !strings.HasSuffix(gap, "\n") || strings.Contains(text, gap[:len(gap)/2]) {
-		t.Errorf("the gap's offsets are not those of lines")
+		t.Errorf("got offsets of the gap that are not line boundaries")
 	}
 }
 
-func TestNotes_CountOmissions(t *testing.T) {
-	lines := build(3000, 100, "the end")
-	text, left := gather(1500, lines...)
+func TestDigest_NotesCountOmissions(t *testing.T) {
+	lines := buildLog(3000, 100, "the end")
+	text, left := digestOf(1500, lines...)
 	kept, noted := 0, 0
 	for l := range strings.Lines(text) {
 		var n int
@@ -59,29 +60,29 @@ func TestNotes_CountOmissions(t *testing.T) {
 		kept++
 	}
 	if kept+noted != len(lines) || left.Lines != noted {
-		t.Errorf("%d lines kept and %d noted of %d; %+v", kept, noted, len(lines), left)
+		t.Errorf("got %d lines kept and %d noted, want %d in all; %+v", kept, noted, len(lines), left)
 	}
 }
 
 func TestDigest_WholeOutput_WhenItFits(t *testing.T) {
-	text, left := gather(100, "one", "two error: no", "three")
+	text, left := digestOf(100, "one", "two error: no", "three")
 	if text != "one\ntwo error: no\nthree\n" || left != (Omission{}) {
-		t.Errorf("%q %+v", text, left)
+		t.Errorf("got %q, %+v, want the whole output", text, left)
 	}
 }
 
 func TestDigest_IncludesFailure_InSmallBudget(t *testing.T) {
 	lines := append(slicesOf("    --option-of-some-length     what it does", 50), "", "sh: nosuchcmd: command not found")
-	if text, _ := gather(240, lines...); !strings.Contains(text, "nosuchcmd") {
-		t.Errorf("%s", text)
+	if text, _ := digestOf(240, lines...); !strings.Contains(text, "nosuchcmd") {
+		t.Errorf("got no failure in:\n%s", text)
 	}
 	lines = append(lines, slicesOf("and many lines of a usage after it", 50)...)
-	if text, _ := gather(240, lines...); !strings.Contains(text, "nosuchcmd") {
-		t.Errorf("%s", text)
+	if text, _ := digestOf(240, lines...); !strings.Contains(text, "nosuchcmd") {
+		t.Errorf("got no failure in:\n%s", text)
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestDigest_StaysWithinBudget(t *testing.T) {
 	for _, budget := range []int{200, 400, 4000} {
 		for name, lines := range map[string][]string{
 			"one long line":   {strings.Repeat("x", 100_000)},
@@ -91,14 +92,15 @@ func TestBounds(t *testing.T) {
 			"no text at all":  slicesOf("", 5000),
 			"broken encoding": slicesOf("\xff\xfe error: \x80", 5000),
 		} {
-			text, _ := gather(budget, lines...)
+			text, _ := digestOf(budget, lines...)
 			if len(text) > budget+budget/4 || text == "" {
-				t.Errorf("%s: %d bytes of %d", name, len(text), budget)
+				t.Errorf("%s: got %d bytes, want at most %d", name, len(text), budget)
 			}
 		}
 	}
 }
 
+// slicesOf returns n copies of s.
 func slicesOf(s string, n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -127,13 +129,13 @@ func FuzzDigest(f *testing.F) {
 		}
 		out, left := d.Finish()
 		if len(out) > 2*budget+256 || left.Bytes < 0 || left.From > left.To || left.To > at {
-			t.Fatalf("%d bytes of %d; %+v of %d", len(out), budget, left, at)
+			t.Fatalf("got %d bytes, want at most %d; omission %+v of %d bytes", len(out), budget, left, at)
 		}
 	})
 }
 
-// The first failure is kept where the budget has no room for the lines above it.
-func TestFirstFailureInLittleRoom(t *testing.T) {
+// The first failure is kept even if the budget has no room for the lines above it.
+func TestDigest_KeepsFirstFailure_WithoutRoomForContext(t *testing.T) {
 	for _, max := range []int{250, 300, 400} {
 		d := &Digest{Max: max}
 		for i := range 2001 {
@@ -144,15 +146,15 @@ func TestFirstFailureInLittleRoom(t *testing.T) {
 			d.Add([]byte(text), uint64(i*20), uint64(i*20+20), false)
 		}
 		if s, _ := d.Finish(); !strings.Contains(s, "undefined: x") || len(s) > max {
-			t.Errorf("in %d bytes: %q", max, s)
+			t.Errorf("with %d bytes: got %q, want the failure", max, s)
 		}
 	}
 }
 
-// Of lines that are alike but for their numbers a few are kept, and what is unlike them wherever it stands.
+// A few of the lines that differ only in numbers are kept, and every different line wherever it is.
 //
 // FEATURES: R105
-func TestLinesThatAreAlikeAreFolded(t *testing.T) {
+func TestFold_SimilarLines(t *testing.T) {
 	var lines []string
 	for i := range 3000 {
 		lines = append(lines, fmt.Sprintf("[%4d/3000] cc -c src/module_%05d.c -o %x.o", i+1, i, 0xabcdef0123+i))
@@ -164,14 +166,14 @@ func TestLinesThatAreAlikeAreFolded(t *testing.T) {
 		}
 	}
 	lines = append(lines, "linking 3000 objects")
-	text, left := foldOf(8000, lines...)
+	text, left := foldedDigestOf(8000, lines...)
 	for _, want := range []string{"[   1/3000]", "the cache is cold", "src/a.c:3:1: error", "src/b.c:4:1: error", "[2001/3000]", "[3000/3000]", "linking"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in:\n%s", want, text)
+			t.Errorf("got no %q in:\n%s", want, text)
 		}
 	}
 	if n := strings.Count(text, "cc -c"); n > 8 || len(text) > 900 {
-		t.Errorf("%d lines that are alike in %d bytes:\n%s", n, len(text), text)
+		t.Errorf("got %d similar lines in %d bytes:\n%s", n, len(text), text)
 	}
 	kept, noted := 0, 0
 	for l := range strings.Lines(text) {
@@ -183,22 +185,22 @@ func TestLinesThatAreAlikeAreFolded(t *testing.T) {
 		kept++
 	}
 	if kept+noted != len(lines) || left.Lines != noted {
-		t.Errorf("%d lines kept and %d noted of %d; %+v", kept, noted, len(lines), left)
+		t.Errorf("got %d lines kept and %d noted, want %d in all; %+v", kept, noted, len(lines), left)
 	}
-	if n := strings.Count(text, "cc -c"); n > 5 { // the first, the last, and those beside the note and the errors
-		t.Errorf("%d lines that are alike:\n%s", n, text)
+	if n := strings.Count(text, "cc -c"); n > 5 { // the first, the last, and those next to the note and the errors
+		t.Errorf("got %d similar lines, want at most 5:\n%s", n, text)
 	}
-	if text, _ := foldOf(8000, lines[:100]...); text != strings.Join(lines[:100], "\n")+"\n" {
-		t.Errorf("what fits is not whole:\n%s", text)
+	if text, _ := foldedDigestOf(8000, lines[:100]...); text != strings.Join(lines[:100], "\n")+"\n" {
+		t.Errorf("got a folded output that fits:\n%s", text)
 	}
 }
 
-// What fits is folded where only so much of it is wanted whole, and where that spares something.
+// Output that fits is folded only if it exceeds Whole bytes and folding saves half of it.
 //
 // FEATURES: R105
-func TestWhatFitsIsFoldedToo(t *testing.T) {
+func TestFold_OutputThatFits(t *testing.T) {
 	fold := func(whole int, lines ...string) string {
-		text, _ := gatherInto(&Digest{Max: 8000, Fold: true, Whole: whole}, lines...)
+		text, _ := addAll(&Digest{Max: 8000, Fold: true, Whole: whole}, lines...)
 		return text
 	}
 	var alike, unlike []string
@@ -209,23 +211,25 @@ func TestWhatFitsIsFoldedToo(t *testing.T) {
 	alike[50] = "warning: it is slow"
 	all := strings.Join(alike, "\n") + "\n"
 	if text := fold(1000, alike...); len(text) > 300 || !strings.Contains(text, "target 0 ") || !strings.Contains(text, "target 99 ") || !strings.Contains(text, "it is slow") {
-		t.Errorf("%d bytes:\n%s", len(text), text)
+		t.Errorf("got %d bytes:\n%s", len(text), text)
 	}
 	for name, whole := range map[string]int{"what fits": 0, "no more than is wanted whole": len(all)} {
 		if text := fold(whole, alike...); text != all {
-			t.Errorf("%s is not whole:\n%s", name, text)
+			t.Errorf("%s: got a folded output:\n%s", name, text)
 		}
 	}
 	if text := fold(100, unlike...); text != strings.Join(unlike, "\n")+"\n" {
-		t.Errorf("what is unlike is not whole:\n%s", text)
+		t.Errorf("got a folded output of different lines:\n%s", text)
 	}
 }
 
-func foldOf(maxBytes int, lines ...string) (string, Omission) {
-	return gatherInto(&Digest{Max: maxBytes, Fold: true}, lines...)
+// foldedDigestOf returns the folded digest of lines.
+func foldedDigestOf(maxBytes int, lines ...string) (string, Omission) {
+	return addAll(&Digest{Max: maxBytes, Fold: true}, lines...)
 }
 
-func gatherInto(d *Digest, lines ...string) (string, Omission) {
+// addAll adds lines to a digest and returns its result.
+func addAll(d *Digest, lines ...string) (string, Omission) {
 	at := uint64(0)
 	for _, l := range lines {
 		d.Add([]byte(l), at, at+uint64(len(l))+1, false)
@@ -234,7 +238,7 @@ func gatherInto(d *Digest, lines ...string) (string, Omission) {
 	return d.Finish()
 }
 
-func TestShapes(t *testing.T) {
+func TestShapeOf(t *testing.T) {
 	for a, b := range map[string]string{
 		"[##   ]  9%":                 "[#### ] 88%",
 		"request 1 done in 12 ms":     "request 77 done in 3 ms",
@@ -245,21 +249,21 @@ func TestShapes(t *testing.T) {
 		"2026-01-01T00:00:00Z info x": "2027-11-21T10:59:59Z info x",
 	} {
 		if shapeOf(a) != shapeOf(b) {
-			t.Errorf("%q and %q are not alike", a, b)
+			t.Errorf("got different shapes of %q and %q", a, b)
 		}
 	}
 	for a, b := range map[string]string{"compiling serde": "compiling tokio", "": "#", "a 1": "b 1", "x": "1"} {
 		if shapeOf(a) == shapeOf(b) {
-			t.Errorf("%q and %q are alike", a, b)
+			t.Errorf("got one shape of %q and %q", a, b)
 		}
 	}
 }
 
-// A digest has no line end that the output does not have.
+// A digest adds no line end that the output lacks.
 //
 // FEATURES: R88
-func TestUnfinishedLineGetsNoEnd(t *testing.T) {
-	many := build(3000, 100)
+func TestDigest_LeavesUnfinishedLineUnended(t *testing.T) {
+	many := buildLog(3000, 100)
 	for name, lines := range map[string][]string{"alone": {"Name? "}, "behind others": {"one", ">>> "}, "behind many": append(many, ">>> ")} {
 		for _, more := range []bool{true, false} {
 			for _, d := range []*Digest{{Max: 1500}, {Max: 1500, Fold: true, Whole: 2}} {
@@ -268,7 +272,7 @@ func TestUnfinishedLineGetsNoEnd(t *testing.T) {
 				}
 				text, _ := d.Finish()
 				if want := lines[len(lines)-1]; !strings.HasSuffix(strings.TrimSuffix(text, "\n"), want) || strings.HasSuffix(text, "\n") == more {
-					t.Errorf("%s, unfinished %v: …%q", name, more, text[max(0, len(text)-30):])
+					t.Errorf("%s, unfinished %v: got …%q", name, more, text[max(0, len(text)-30):])
 				}
 			}
 		}

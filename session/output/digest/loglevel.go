@@ -6,14 +6,14 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// levelPart is where in a line of a log its level stands: after a time, a host, the name of a part. Bytes.
-const levelPart = 96
+// maxLevelOffset is how far into a log line its level may be, in bytes: after a time, a host, a component's name.
+const maxLevelOffset = 96
 
-// levelWords are the levels of logs as they are written: alone and in capitals, or as the value of a field.
+// levelWords lists the levels of logs: alone and in capitals, or, if field is set, as the value of a field.
 var levelWords = []struct {
-	word  string
-	field bool
-	is    diagnostics.Severity
+	word     string
+	field    bool
+	severity diagnostics.Severity
 }{
 	{"ERROR", false, diagnostics.Error}, {"FATAL", false, diagnostics.Error}, {"CRITICAL", false, diagnostics.Error},
 	{"PANIC", false, diagnostics.Error}, {"WARN", false, diagnostics.Warning}, {"WARNING", false, diagnostics.Warning},
@@ -21,8 +21,8 @@ var levelWords = []struct {
 	{"panic", true, diagnostics.Error}, {"warn", true, diagnostics.Warning}, {"warning", true, diagnostics.Warning},
 }
 
-// levelFirst marks the first bytes of levels: most words start with none of them.
-var levelFirst = func() (is [256]bool) {
+// levelFirstBytes marks the first bytes of levels: most words start with none of them.
+var levelFirstBytes = func() (is [256]bool) {
 	for _, w := range levelWords {
 		is[w.word[0]] = true
 	}
@@ -32,7 +32,7 @@ var levelFirst = func() (is [256]bool) {
 // hasLevelWord reports whether a word of a line starts with a level.
 func hasLevelWord(part string) bool {
 	for i := 0; i < len(part); i++ {
-		if !levelFirst[part[i]] || i > 0 && isLetter(part[i-1]) {
+		if !levelFirstBytes[part[i]] || i > 0 && isLetter(part[i-1]) {
 			continue
 		}
 		for j := range levelWords {
@@ -47,7 +47,7 @@ func hasLevelWord(part string) bool {
 // logLevel returns the level of a log line, as in "2026-01-01T00:00:00Z ERROR [disk] …", level=error and
 // "level":"error", or "".
 func logLevel(line string) diagnostics.Severity {
-	part := line[:min(len(line), levelPart)]
+	part := line[:min(len(line), maxLevelOffset)]
 	if !hasLevelWord(part) {
 		return ""
 	}
@@ -64,7 +64,7 @@ func logLevel(line string) diagnostics.Severity {
 				continue
 			}
 			if !w.field || isLevelField(part[:at]) || at > 0 && from < len(part) && part[at-1] == '[' && part[from] == ']' {
-				return w.is
+				return w.severity
 			}
 		}
 	}
@@ -76,6 +76,7 @@ func isWord(s string, from, to int) bool {
 	return (from == 0 || !isLetter(s[from-1])) && (to == len(s) || !isLetter(s[to]))
 }
 
+// isLetter reports whether a byte belongs to a word, name or path.
 func isLetter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c == '/'
 }

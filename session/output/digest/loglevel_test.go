@@ -18,15 +18,15 @@ func TestLogLevel(t *testing.T) {
 		strings.Repeat("x ", 60) + "ERROR": "",
 	} {
 		if got := logLevel(line); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
+			t.Errorf("logLevel(%q) = %q, want %q", line, got, want)
 		}
 	}
 }
 
-// One error in the middle of a long log is kept, with what stands around it.
+// A single error in the middle of a long log is kept, with the lines around it.
 //
 // FEATURES: R105
-func TestErrorInALog(t *testing.T) {
+func TestDigest_KeepsErrorInLog(t *testing.T) {
 	d := Digest{Max: 4000}
 	at := uint64(0)
 	for i := range 100_000 {
@@ -40,18 +40,18 @@ func TestErrorInALog(t *testing.T) {
 	text, left := d.Finish()
 	for _, want := range []string{"ERROR [disk] no space left", "request 61233 served", "request 61235 served", "request 99999 served", "request 0 served"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+			t.Errorf("got no %q in:\n%s", want, text)
 		}
 	}
 	if len(text) > 4000 || left.Bytes == 0 {
-		t.Errorf("%d bytes, %+v", len(text), left)
+		t.Errorf("got %d bytes, %+v", len(text), left)
 	}
 }
 
-// Lines that are alike but for the digits of their numbers say the same, so that what one of them says is known of the others.
+// Lines that differ only in the digits of their numbers get one class.
 //
 // FEATURES: R105
-func TestSimilarLines_JudgedAlike(t *testing.T) {
+func TestSimilarLines_ClassifiedAlike(t *testing.T) {
 	lines := []string{
 		"2026-01-01T00:00:00Z ERROR [disk] 12 of 7", "level=warn n=5", "a1error b2 error 3", "[###  ] 10% 2x", "x86_64 and amd64", "9", "", "worker-007 FATAL0", "0 1 22 333",
 	}
@@ -68,22 +68,22 @@ func TestSimilarLines_JudgedAlike(t *testing.T) {
 		line := string(b)
 		_, shape, ok := s.JudgeShape(line)
 		if !ok {
-			t.Fatalf("%q has no shape", line)
+			t.Fatalf("got no shape of %q", line)
 		}
 		if like, known := shapes[shape]; known && (logLevel(like) != logLevel(line) || shapeOf(like) != shapeOf(line)) {
-			t.Fatalf("%q and %q are taken for alike", like, line)
+			t.Fatalf("got one shape of %q and %q", like, line)
 		}
 		shapes[shape] = line
 	}
 	if len(shapes) < 2*len(lines) {
-		t.Errorf("%d shapes", len(shapes))
+		t.Errorf("got %d shapes", len(shapes))
 	}
 }
 
-// What is known of lines that were alike changes no digest: the same lines too long to be known make the same one.
+// Cached classes do not change a digest: lines that are too long to have a shape give the same one.
 //
 // FEATURES: R105
-func TestKnownLinesChangeNoDigest(t *testing.T) {
+func TestDigest_SameWithCachedClasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
 		var known, anew Digest
@@ -97,14 +97,14 @@ func TestKnownLinesChangeNoDigest(t *testing.T) {
 				line = fmt.Sprintf("main.go:%d:2: undefined: x", i)
 			}
 			known.Add([]byte(line), uint64(i), uint64(i+1), false)
-			anew.judged = nil
-			anew.Add([]byte(line[:1]), uint64(i), uint64(i), true) // in pieces, as long lines come
+			anew.classes = nil
+			anew.Add([]byte(line[:1]), uint64(i), uint64(i), true) // in pieces, as long lines arrive
 			anew.Add([]byte(line[1:]), uint64(i), uint64(i+1), false)
 		}
 		a, leftOfA := known.Finish()
 		b, leftOfB := anew.Finish()
 		if a != b || leftOfA != leftOfB {
-			t.Fatalf("%s\n%+v; anew\n%s\n%+v", a, leftOfA, b, leftOfB)
+			t.Fatalf("got\n%s\n%+v; without cache\n%s\n%+v", a, leftOfA, b, leftOfB)
 		}
 	}
 }

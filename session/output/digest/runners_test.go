@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// runners are reports of runners of tests, in which most tests passed, with the lines that have to be kept of each.
-var runners = []struct {
+// testReports are outputs of test runners in which most tests passed, with the lines that a digest must keep.
+var testReports = []struct {
 	name, report string
 	want         []string
 }{
@@ -205,14 +205,14 @@ Failed!  - Failed:     1, Passed:    99, Skipped:     0, Total:   100, Duration:
 	{"a checksum", "checksum mismatch for x.tar.gz\nexpected sha256:aa, got sha256:bb", []string{"checksum mismatch for x.tar.gz", "expected sha256:aa, got sha256:bb"}},
 }
 
-// Of a report of tests in the middle of a long log, behind which other things follow, what failed, what was expected and what
-// there was instead and how many failed is kept: in little room, and beside errors of the log that are older.
+// The report of a test run in the middle of a long log is kept: failed tests, expected and actual values, and the counts. It
+// outranks older errors of the log, also in a small budget.
 //
 // FEATURES: R88, R105
 func TestDigest_IncludesTestReports(t *testing.T) {
 	tier.Full(t)
-	words := prose(1200)
-	for _, r := range runners {
+	words := proseLines(1200)
+	for _, r := range testReports {
 		for _, noisy := range []bool{false, true} {
 			lines := append([]string{}, words[:600]...)
 			if noisy {
@@ -222,22 +222,22 @@ func TestDigest_IncludesTestReports(t *testing.T) {
 			}
 			lines = append(append(lines, strings.Split(r.report, "\n")...), words[600:]...)
 			for _, d := range []*Digest{{Max: 1200}, {Max: 8000}, {Max: 1200, Fold: true}, {Max: 8000, Fold: true}} {
-				text, _ := gatherInto(d, lines...)
+				text, _ := addAll(d, lines...)
 				for _, want := range append(r.want, words[1199]) {
 					if !strings.Contains(text, want) {
-						t.Errorf("%s, noisy %v, %d bytes, fold %v: %q is not in:\n%s", r.name, noisy, d.Max, d.Fold, want, text)
+						t.Errorf("%s, noisy %v, %d bytes, fold %v: got no %q in:\n%s", r.name, noisy, d.Max, d.Fold, want, text)
 					}
 				}
 				if len(text) > d.Max {
-					t.Errorf("%s: %d bytes of %d", r.name, len(text), d.Max)
+					t.Errorf("%s: got %d bytes, want at most %d", r.name, len(text), d.Max)
 				}
 			}
 		}
 	}
 }
 
-// What counts nothing that failed, and what only has such words, is none of that.
-func TestNoReportOfFailures(t *testing.T) {
+// Lines that count no failures, or only contain such words, are neither counts nor assertions.
+func TestCountsFailures_OrdinaryLines(t *testing.T) {
 	for _, line := range []string{
 		"0 failed", "0 errors", "no errors", "100 passed, 0 failed in 0.1s", "Tests run: 100, Failures: 0, Errors: 0, Skipped: 3",
 		"100% tests passed, 0 tests failed out of 100", "test result: ok. 99 passed; 0 failed; 0 ignored", "passed 100 failed 0", "failed=0",
@@ -247,15 +247,15 @@ func TestNoReportOfFailures(t *testing.T) {
 		"an error 5 is a code", "module3 failover 2", "3 failovers", "I got what they want", "assertions hold, none failed: 0",
 	} {
 		if countsFailures(line) {
-			t.Errorf("%q counts failures", line)
+			t.Errorf("countsFailures(%q) = true, want false", line)
 		}
 		if isAssertion(line) {
-			t.Errorf("%q is an assertion that does not hold", line)
+			t.Errorf("isAssertion(%q) = true, want false", line)
 		}
 	}
 	for _, line := range []string{"3 errors generated.", "Found 1 error.", "1,204 failed", "failed: 3", `"failed": 3`, "failures=2", "3 failed 97 passed", "2 test suites failed"} {
 		if !countsFailures(line) {
-			t.Errorf("%q counts no failures", line)
+			t.Errorf("countsFailures(%q) = false, want true", line)
 		}
 	}
 }

@@ -2,29 +2,29 @@ package digest
 
 import "strings"
 
-// A status is a number whose value matters: an HTTP response, an exit status. Lines that differ only in it are alike
+// A status is a number whose value matters: an HTTP response, an exit status. Lines that differ only in it are similar
 // only while the status has the same meaning.
 
 // statusKind is the kind of a status number.
 type statusKind byte
 
 const (
-	noStatus     statusKind = iota
-	answerStatus            // of HTTP: by its first digit
-	exitStatus              // of a process: whether it is zero
+	noStatus   statusKind = iota
+	httpStatus            // judged by its first digit
+	exitStatus            // judged by whether it is zero
 )
 
-// status is where a line's status stands, which is the same place in all lines of one shape of diagnostics.
+// status locates the status in a line: the offset is equal in all lines of one shape of package diagnostics.
 type status struct {
-	at   int
-	kind statusKind
+	offset int // of its first digit
+	kind   statusKind
 }
 
-// statusOf finds it; of a line that has several, the first.
+// statusOf returns the first status in a line.
 func statusOf(line string) status {
-	line = line[:min(len(line), troublePart)]
+	line = line[:min(len(line), maxScanBytes)]
 	for i := 0; i < len(line); i++ {
-		c := lower(line[i])
+		c := toLower(line[i])
 		if c != 'h' && c != 's' && c != 'c' && c != 'e' && c != 'r' || i > 0 && (isAlpha(line[i-1]) || isDigit(line[i-1])) {
 			continue
 		}
@@ -35,20 +35,20 @@ func statusOf(line string) status {
 	return status{}
 }
 
-// statusNames are the names of status numbers: their kind, and whether a sign must follow.
+// statusNames lists the names of status numbers, their kind, and whether a sign must follow.
 var statusNames = []struct {
 	name string
-	kind statusKind // noStatus: by how many digits it has
+	kind statusKind // noStatus: decided by the number of digits
 	sign bool
 }{
 	{"status_code", noStatus, false}, {"statuscode", noStatus, false}, {"status code", noStatus, false}, {"status", noStatus, false},
-	{"response code", answerStatus, false}, {"code", noStatus, true}, {"returncode", exitStatus, false}, {"return code", exitStatus, false},
+	{"response code", httpStatus, false}, {"code", noStatus, true}, {"returncode", exitStatus, false}, {"return code", exitStatus, false},
 	{"rc", exitStatus, true}, {"exit_code", exitStatus, false}, {"exitcode", exitStatus, false}, {"exit code", exitStatus, false},
 	{"exit status", exitStatus, false}, {"exited with code", exitStatus, false}, {"exited with status", exitStatus, false},
 	{"exited with", exitStatus, false}, {"exited", exitStatus, false}, {"exit", exitStatus, true},
 }
 
-// statusAfter returns the status whose name starts at a place.
+// statusAfter returns the status whose name starts at a position.
 func statusAfter(line string, i int) status {
 	if len(line)-i > 5 && equalFold(line[i:i+5], "http/") { // "GET / HTTP/1.1" 500 103, HTTP/2 500
 		at := i + 5
@@ -56,7 +56,7 @@ func statusAfter(line string, i int) status {
 			at++
 		}
 		at, _ = skipSeparator(line, at)
-		return answerAt(line, at)
+		return httpStatusAt(line, at)
 	}
 	for j := range statusNames {
 		n := &statusNames[j]
@@ -69,7 +69,7 @@ func statusAfter(line string, i int) status {
 			continue
 		}
 		if n.kind != exitStatus {
-			if s := answerAt(line, at); s.kind != noStatus || n.kind == answerStatus {
+			if s := httpStatusAt(line, at); s.kind != noStatus || n.kind == httpStatus {
 				return s
 			}
 		}
@@ -89,15 +89,15 @@ func skipSeparator(line string, at int) (int, bool) {
 	return at, sign
 }
 
-// answerAt returns the HTTP status at a place: three digits.
-func answerAt(line string, at int) status {
+// httpStatusAt returns the HTTP status at a position: three digits.
+func httpStatusAt(line string, at int) status {
 	if digitsAt(line, at) != 3 {
 		return status{}
 	}
-	return status{at, answerStatus}
+	return status{at, httpStatus}
 }
 
-// digitsAt returns how many digits stand at a place, or 0 if they are part of something else: 12ms, 1.5, 30%.
+// digitsAt returns the number of digits at a position, or 0 if they are part of something else: 12ms, 1.5, 30%.
 func digitsAt(line string, at int) int {
 	to := at
 	for to < len(line) && isDigit(line[to]) {
@@ -109,18 +109,18 @@ func digitsAt(line string, at int) int {
 	return to - at
 }
 
-// meaning returns 0 for success, '4' or '5' for a failed request, '1' for a failed program.
-func (s status) meaning(line string) byte {
-	if s.at >= len(line) {
+// failureClass returns 0 for success, '4' or '5' for a failed request, '1' for a failed program.
+func (s status) failureClass(line string) byte {
+	if s.offset >= len(line) {
 		return 0
 	}
-	switch c := line[s.at]; s.kind {
-	case answerStatus:
+	switch c := line[s.offset]; s.kind {
+	case httpStatus:
 		if c == '4' || c == '5' {
 			return c
 		}
 	case exitStatus:
-		for at := s.at; at < len(line) && isDigit(line[at]); at++ {
+		for at := s.offset; at < len(line) && isDigit(line[at]); at++ {
 			if line[at] != '0' {
 				return '1'
 			}

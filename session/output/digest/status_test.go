@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A status that differs from all others is not folded away with the lines that are alike but for their numbers.
+// A line with a different status is not folded with the lines that differ only in other numbers.
 //
 // FEATURES: R88, R105
 func TestDigest_IncludesDifferentStatus(t *testing.T) {
@@ -28,15 +28,15 @@ func TestDigest_IncludesDifferentStatus(t *testing.T) {
 			}
 			lines[500] = fmt.Sprintf(c.form, 1500, c.odd)
 			all := strings.Join(lines, "\n")
-			text, _ := gatherInto(d, lines...)
+			text, _ := addAll(d, lines...)
 			if c.odd == "404" && !d.Fold {
 				continue
 			}
 			if !strings.Contains(text, lines[500]) {
-				t.Errorf("%q of %d, fold %v, is not in:\n%s", lines[500], len(all), d.Fold, text)
+				t.Errorf("got no %q of %d lines, fold %v, in:\n%s", lines[500], len(all), d.Fold, text)
 			}
 			if d.Fold && len(text) > 900 {
-				t.Errorf("%d bytes of lines that are alike:\n%s", len(text), text)
+				t.Errorf("got %d bytes of similar lines:\n%s", len(text), text)
 			}
 		}
 	}
@@ -49,8 +49,8 @@ func TestStatus(t *testing.T) {
 		"barcode=500": 0, "rc=1": '1', "status=1/FAILURE": '1', "status=0/SUCCESS": 0, "the exit 5 of the road": 0, "exit=1": '1', "": 0, "status=": 0, "http/": 0,
 		`"status_code": 503`: '5', "status 12345": 0,
 	} {
-		if got := statusOf(line).meaning(line); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
+		if got := statusOf(line).failureClass(line); got != want {
+			t.Errorf("statusOf(%q) = %q, want %q", line, got, want)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// prose is so many lines of words that are not alike.
-func prose(n int) []string {
+// proseLines returns n lines of words that have different shapes.
+func proseLines(n int) []string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []string
 	for range n {
@@ -25,7 +25,7 @@ func prose(n int) []string {
 	return all
 }
 
-// What only sounds like a failure is kept among lines of which none is like another.
+// A line that only looks like a failure is kept among lines of different shapes.
 //
 // FEATURES: R88, R105
 func TestDigest_IncludesTrouble_AmongProse(t *testing.T) {
@@ -37,33 +37,33 @@ func TestDigest_IncludesTrouble_AmongProse(t *testing.T) {
 		"ssh: connect to host x port 22: Connection refused", "Out of memory: Killed process 4711 (java)",
 		"FEHLER: so nicht", "timeout exceeded while waiting", "java.lang.OutOfMemoryError",
 	} {
-		lines := prose(6000)
+		lines := proseLines(6000)
 		lines[3000] = says
 		for _, fold := range []bool{false, true} {
-			text, _ := gatherInto(&Digest{Max: 8000, Fold: fold}, lines...)
+			text, _ := addAll(&Digest{Max: 8000, Fold: fold}, lines...)
 			if !strings.Contains(text, says) || !strings.Contains(text, lines[5999]) || len(text) > 8000 {
-				t.Errorf("fold %v: %q is not in %d bytes", fold, says, len(text))
+				t.Errorf("fold %v: got no %q in %d bytes", fold, says, len(text))
 			}
 			if !strings.Contains(text, lines[3001]) {
-				t.Errorf("fold %v: what follows %q is not kept", fold, says)
+				t.Errorf("fold %v: got no line after %q", fold, says)
 			}
 		}
 	}
 	for _, harmless := range []string{"0 errors, 3 files", "errorcode table", "terror and panics", "prefailed to", "Killedar", "a note: ok 3"} {
 		if IsTrouble(harmless) {
-			t.Errorf("%q sounds like trouble", harmless)
+			t.Errorf("IsTrouble(%q) = true, want false", harmless)
 		}
 	}
 }
 
-// An error outranks what only sounds like one, however much of that there is.
-func TestErrorsBeforeTrouble(t *testing.T) {
-	lines := prose(6000)
+// An error outranks lines that only look like one, however many they are.
+func TestDigest_ErrorsOutrankTrouble(t *testing.T) {
+	lines := proseLines(6000)
 	for i := range 5000 {
 		lines[i] += " timed out " + fmt.Sprint(lines[i+1])
 	}
 	lines[5500] = "file.c:12:3: error: expected expression"
-	if text, _ := gather(2000, lines...); !strings.Contains(text, lines[5500]) || !strings.Contains(text, lines[5999]) {
-		t.Errorf("%s", text)
+	if text, _ := digestOf(2000, lines...); !strings.Contains(text, lines[5500]) || !strings.Contains(text, lines[5999]) {
+		t.Errorf("got no error in:\n%s", text)
 	}
 }

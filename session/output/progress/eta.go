@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// Bounds of rate estimates.
+// A rate is estimated from at least this time and share of a task.
 const (
-	rateTime  = time.Second
-	rateShare = 0.02
-	// recentShare is how much of a task its recent rate is taken from.
+	minRateTime  = time.Second
+	minRateShare = 0.02
+	// recentShare is the share of a task that its recent rate covers.
 	recentShare = 0.25
 )
 
-// remaining returns how long the task still takes at its rate so far: the mean of the overall and the recent rate.
-func (t *task) remaining(now time.Time) (time.Duration, bool) {
-	took, done := t.last.Sub(t.began), t.fraction-t.from
-	if took < rateTime || done < rateShare || t.fraction >= 1 {
+// remainingTime returns how long the task still takes at its rate so far: the mean of the overall and the recent rate.
+func (t *task) remainingTime(now time.Time) (time.Duration, bool) {
+	elapsed, done := t.updated.Sub(t.started), t.fraction-t.startFraction
+	if elapsed < minRateTime || done < minRateShare || t.fraction >= 1 {
 		return 0, false
 	}
-	rate := done / took.Seconds()
+	rate := done / elapsed.Seconds()
 	for _, p := range t.points {
-		if since, part := t.last.Sub(p.at), t.fraction-p.fraction; part <= done*recentShare && part > 0 && since > 0 {
+		if since, part := t.updated.Sub(p.at), t.fraction-p.fraction; part <= done*recentShare && part > 0 && since > 0 {
 			rate = (rate + part/since.Seconds()) / 2
 			break
 		}
 	}
-	left := time.Duration((1 - t.fraction) / rate * float64(time.Second))
-	return max(left-now.Sub(t.last), 0), true
+	remaining := time.Duration((1 - t.fraction) / rate * float64(time.Second))
+	return max(remaining-now.Sub(t.updated), 0), true
 }
 
-// maxEarlier bounds the earlier runs that count: the newest.
+// maxEarlier bounds the earlier runs that Median uses, the newest ones.
 const maxEarlier = 9
 
 // Median returns the usual duration of earlier runs, newest first, or 0 without any. A single outlier does not affect
@@ -53,21 +53,21 @@ func Median(earlier []time.Duration) time.Duration {
 func eta(t *task, tasks int, usual, elapsed time.Duration, now time.Time) (time.Duration, bool) {
 	byRate, rated := time.Duration(0), false
 	if t != nil {
-		byRate, rated = t.remaining(now)
+		byRate, rated = t.remainingTime(now)
 	}
 	past := usual > 0 && elapsed < usual+usual/2
-	left := max(usual-elapsed, 0)
+	remaining := max(usual-elapsed, 0)
 	switch {
 	case rated && past:
 		w := t.fraction
 		if tasks > 1 {
 			w /= 4
 		}
-		return time.Duration(w*float64(byRate) + (1-w)*float64(left)), true
+		return time.Duration(w*float64(byRate) + (1-w)*float64(remaining)), true
 	case rated:
 		return byRate, true
 	case past:
-		return left, true
+		return remaining, true
 	}
 	return 0, false
 }

@@ -22,8 +22,8 @@ func TestMedian(t *testing.T) {
 		want    time.Duration
 	}{
 		{nil, 0}, {s(4), 4 * time.Second}, {s(4, 6), 5 * time.Second},
-		{s(10, 11, 900, 10, 9), 10 * time.Second},                                               // one was unlike the others
-		{s(1, 1, 1, 1, 1, 1, 1, 1, 1, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99), time.Second}, // the newest count
+		{s(10, 11, 900, 10, 9), 10 * time.Second},                                               // one outlier
+		{s(1, 1, 1, 1, 1, 1, 1, 1, 1, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99), time.Second}, // only the newest count
 	} {
 		if got := Median(c.earlier); got != c.want {
 			t.Errorf("%v: %v", c.earlier, got)
@@ -38,7 +38,7 @@ func TestETA(t *testing.T) {
 		now := start
 		for i := 1; i <= steps; i++ {
 			now = now.Add(time.Second)
-			m.Line(fmt.Sprintf("[%d/%d] CC", i, of), uint64(i), now)
+			m.AddLine(fmt.Sprintf("[%d/%d] CC", i, of), uint64(i), now)
 		}
 		return m.State(now)
 	}
@@ -55,14 +55,14 @@ func TestETA(t *testing.T) {
 	usual := []time.Duration{100 * time.Second}
 	near(follow(usual, 0, 100), 100*time.Second)
 	near(follow(usual, 20, 100), 80*time.Second)
-	near(follow([]time.Duration{40 * time.Second}, 20, 100), 32*time.Second) // both have a say
-	near(follow([]time.Duration{10 * time.Second}, 20, 100), 80*time.Second) // it takes longer than it did: only the rate
+	near(follow([]time.Duration{40 * time.Second}, 20, 100), 32*time.Second) // the rate and the earlier run are combined
+	near(follow([]time.Duration{10 * time.Second}, 20, 100), 80*time.Second) // longer than the earlier run: only the rate counts
 }
 
-// What is counted line by line is what Parse finds afterwards, however long the output.
+// The counts of a Feed equal those of Parse for output of any length.
 //
 // FEATURES: R82
-func TestLongBuild(t *testing.T) {
+func TestFeed_CountsLikeParse(t *testing.T) {
 	var text strings.Builder
 	errors, warnings := 0, 0
 	for i := range 50_000 {
@@ -95,7 +95,7 @@ func TestLongBuild(t *testing.T) {
 	parsed := diagnostics.Parse("make", nil, text.String()[:500_000])
 	stream := diagnostics.NewStream("make")
 	for line := range strings.Lines(text.String()[:500_000]) {
-		stream.Line(strings.TrimSuffix(line, "\n"))
+		stream.ReadLine(strings.TrimSuffix(line, "\n"))
 	}
 	if e, w := stream.Counts(); e != parsed.Summary.Errors || w != parsed.Summary.Warnings {
 		t.Errorf("a stream finds %d and %d, Parse %d and %d", e, w, parsed.Summary.Errors, parsed.Summary.Warnings)
@@ -114,8 +114,8 @@ func FuzzFeed(f *testing.F) {
 			c.Write(b[i:i+n], start)
 			i += n
 		}
-		a.End(start)
-		c.End(start)
+		a.Finish(start)
+		c.Finish(start)
 		var told [2]State
 		for i, m := range []*Machine{whole, pieces} {
 			s := m.State(start.Add(time.Hour))

@@ -11,66 +11,66 @@ import (
 // Bounds of a Feed.
 const (
 	maxLine = 8 << 10
-	// maxSamples is how often in one Write a line under way is looked at: a bar that is
-	// redrawn a thousand times at once is not worth more.
+	// maxSamples bounds how often one Write reads an incomplete line: a bar that is redrawn a thousand times at once is
+	// read this many times.
 	maxSamples = 32
 )
 
-// Feed makes a Machine's lines of raw output. Chunk boundaries do not matter: an incomplete line is read before it is
-// redrawn, and when Settle reports that no more output came.
+// Feed splits raw output into lines for a Machine. Chunk boundaries do not matter: an incomplete line is read before it is
+// redrawn, and when the caller of ReadUnfinished expects no more output for now.
 type Feed struct {
-	m     *Machine
-	plain plaintext.Writer
-	base  uint64 // offset of the plain text's first byte
-	held  []byte // possible start of a redraw
+	machine       *Machine
+	plain         plaintext.Writer
+	base          uint64 // offset of the plain text's first byte
+	partialRedraw []byte // bytes at the end that may start a redraw
 	// screens detects full-screen programs; what they draw on their own screen is not read.
 	screens attach.Screens
-	rest    []byte // scratch
+	scratch []byte // scratch
 }
 
 // NewFeed returns a Feed for a machine, with output that starts at an offset.
 func NewFeed(m *Machine, from uint64) *Feed {
-	return &Feed{m: m, base: from, plain: plaintext.Writer{MaxLine: maxLine}}
+	return &Feed{machine: m, base: from, plain: plaintext.Writer{MaxLine: maxLine}}
 }
 
-// Write takes output that came at a time.
+// Write feeds output that arrived at the given time.
 func (f *Feed) Write(p []byte, now time.Time) {
-	if len(f.held) > 0 {
-		p = append(f.held, p...)
+	if len(f.partialRedraw) > 0 {
+		p = append(f.partialRedraw, p...)
 	}
 	whole := len(p) - partialRedraw(p)
-	f.held = append([]byte(nil), p[whole:]...)
+	f.partialRedraw = append([]byte(nil), p[whole:]...)
 	for p = p[:whole]; len(p) > 0; {
-		full := f.screens.Alternate()
-		n := f.screens.Next(p)
+		full := f.screens.IsAlternate()
+		n := f.screens.ReadToSwitch(p)
 		if full {
 			f.base += uint64(n)
 		} else {
-			f.log(p[:n], now)
+			f.feedPrimary(p[:n], now)
 		}
 		p = p[n:]
 	}
 }
 
-// log takes output of the primary screen.
-func (f *Feed) log(p []byte, now time.Time) {
+// feedPrimary feeds output of the primary screen.
+func (f *Feed) feedPrimary(p []byte, now time.Time) {
 	for range maxSamples {
-		i := redraw(p)
+		i := redrawStart(p)
 		if i < 0 {
 			break
 		}
-		f.write(p[:i], now)
-		f.Settle(now)
-		f.write(p[i:i+1], now)
+		f.feedText(p[:i], now)
+		f.ReadUnfinished(now)
+		f.feedText(p[i:i+1], now)
 		p = p[i+1:]
 	}
-	f.write(p, now)
+	f.feedText(p, now)
 }
 
-// redraw finds where the redraw of a line starts: a carriage return, the erasure of the whole line, or a motion to
-// another one.
-func redraw(p []byte) int {
-	cr := returns(p)
+// redrawStart returns the offset where the redraw of a line starts, or -1: a carriage return, the erasure of the whole
+// line, or a motion to another line.
+func redrawStart(p []byte) int {
+	cr := bareReturn(p)
 	if cr >= 0 {
 		p = p[:cr]
 	}
@@ -81,15 +81,15 @@ func redraw(p []byte) int {
 		}
 		i += from
 		from = i + 1
-		params, final := control(p[i:])
+		params, final := parseCSI(p[i:])
 		if final == 'A' || final == 'F' || final == 'K' && string(params) == "2" {
 			return i
 		}
 	}
 }
 
-// returns finds a carriage return that ends no line.
-func returns(p []byte) int {
+// bareReturn returns the offset of a carriage return that ends no line, or -1.
+func bareReturn(p []byte) int {
 	for from := 0; ; {
 		i := bytes.IndexByte(p[from:], '\r')
 		if i < 0 {
@@ -101,8 +101,8 @@ func returns(p []byte) int {
 	}
 }
 
-// control splits a control sequence. final is 0 if p is not a complete one.
-func control(p []byte) (params []byte, final byte) {
+// parseCSI splits a control sequence. final is 0 if p is not a complete one.
+func parseCSI(p []byte) (params []byte, final byte) {
 	if len(p) < 3 || p[1] != '[' {
 		return nil, 0
 	}
@@ -114,7 +114,7 @@ func control(p []byte) (params []byte, final byte) {
 	return nil, 0
 }
 
-// maxHeld bounds what is held back, in bytes.
+// maxHeld bounds the bytes that are held back.
 const maxHeld = 8
 
 // partialRedraw returns how many bytes at the end of p may start a redraw.
@@ -133,32 +133,33 @@ func partialRedraw(p []byte) int {
 	return 0
 }
 
-func (f *Feed) write(p []byte, now time.Time) {
-	f.plain.Each(p, func(l plaintext.Line) { f.m.Line(string(l.Text), f.base+l.From, now) })
+// feedText passes the complete lines of p to the machine.
+func (f *Feed) feedText(p []byte, now time.Time) {
+	f.plain.Each(p, func(l plaintext.Line) { f.machine.AddLine(string(l.Text), f.base+l.From, now) })
 }
 
-// Settle reads the incomplete line in its current form.
-func (f *Feed) Settle(now time.Time) {
+// ReadUnfinished reads the incomplete line in its current form.
+func (f *Feed) ReadUnfinished(now time.Time) {
 	var from uint64
-	if f.rest, from, _ = f.plain.AppendUnfinished(f.rest[:0]); len(f.rest) > 0 {
-		f.m.ReadUnfinished(string(f.rest[:min(len(f.rest), maxReadLine)]), f.base+from, now)
+	if f.scratch, from, _ = f.plain.AppendUnfinished(f.scratch[:0]); len(f.scratch) > 0 {
+		f.machine.ReadUnfinished(string(f.scratch[:min(len(f.scratch), maxReadLine)]), f.base+from, now)
 	}
 }
 
 // Skip continues with output at another offset. full states whether a full-screen program may run there.
 func (f *Feed) Skip(to uint64, full bool) {
-	f.plain, f.base, f.held = plaintext.Writer{MaxLine: maxLine}, to, nil
-	f.screens.Assume(full)
+	f.plain, f.base, f.partialRedraw = plaintext.Writer{MaxLine: maxLine}, to, nil
+	f.screens.SetAlternate(full)
 }
 
-// End reads the last line, which may lack a line end.
-func (f *Feed) End(now time.Time) {
-	if !f.screens.Alternate() {
-		f.write(f.held, now)
+// Finish reads the last line, which may lack a line end.
+func (f *Feed) Finish(now time.Time) {
+	if !f.screens.IsAlternate() {
+		f.feedText(f.partialRedraw, now)
 	}
-	f.held = nil
+	f.partialRedraw = nil
 	var from uint64
-	if f.rest, from, _ = f.plain.AppendUnfinished(f.rest[:0]); len(f.rest) > 0 {
-		f.m.Line(string(f.rest), f.base+from, now)
+	if f.scratch, from, _ = f.plain.AppendUnfinished(f.scratch[:0]); len(f.scratch) > 0 {
+		f.machine.AddLine(string(f.scratch), f.base+from, now)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A full-screen program's percentages are no progress of a build, whatever pieces its output is read in and however it
-// leaves; what is printed before and after it is.
+// Percentages that a full-screen program draws are not progress of a build, however its output is chunked and however it
+// exits. Output before and after it counts.
 //
 // FAULT: B20
 // FEATURES: R40
-func TestFullScreenIsNoLog(t *testing.T) {
+func TestFeed_IgnoresAlternateScreen(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	htop := "\x1b[?1049h\x1b[22;0;0t\x1b[H"
 	for i := range 30 {
@@ -29,7 +29,7 @@ func TestFullScreenIsNoLog(t *testing.T) {
 				f.Write([]byte(s[:n]), now)
 				s = s[n:]
 			}
-			f.Settle(now)
+			f.ReadUnfinished(now)
 		}
 		write("starting\r\n" + htop)
 		if s := m.State(now); s.Progress != (Progress{}) || s.Errors > 0 || s.HasETA {

@@ -18,13 +18,13 @@ const (
 	Paused        Kind = "paused"
 )
 
-// Progress is how far a command is.
+// Progress is the progress of a command.
 type Progress struct {
 	Kind           Kind
 	Reported       bool    // by the program itself (OSC 9;4); else read from its output
 	Fraction       float64 // 0 to 1
 	Current, Total int64   // Total 0: only Fraction is known
-	Label          string  // what is worked on
+	Label          string  // what the command works on
 }
 
 // Problem is an error in the output.
@@ -35,7 +35,7 @@ type Problem struct {
 	Offset       uint64 // of the output's line
 }
 
-// State is what is known of a command.
+// State is the state of a command as far as known.
 type State struct {
 	Progress         Progress
 	Errors, Warnings int
@@ -43,80 +43,79 @@ type State struct {
 	Elapsed          time.Duration
 	ETA              time.Duration
 	HasETA           bool
-	Partial          bool // not all output was read: counts are least ones
+	Partial          bool // output was skipped: the counts are minimums
 }
 
-// Start describes the command that runs.
+// Start describes the start of a command.
 type Start struct {
 	Command string // command line
 	Time    time.Time
-	// Earlier is how long it took before, newest first.
+	// Earlier lists the durations of earlier runs, newest first.
 	Earlier []time.Duration
 }
 
-// Machine follows one command. Lines come in order, times do not go back.
+// Machine tracks one command. Lines must be added in order, and times must not decrease.
 type Machine struct {
-	began    time.Time
-	usual    time.Duration
-	command  string
-	problems *diagnostics.Stream // nil until the first line
-	places   [16]uint64          // offsets of the newest lines, by index
-	first    *Problem
-	found    string // the matcher that found it
-	tracker  tracker
-	reported Progress
-	partial  bool
+	started       time.Time
+	usualDuration time.Duration
+	command       string
+	problems      *diagnostics.Stream // nil until the first line
+	lineOffsets   [16]uint64          // offsets of the newest lines, by index
+	first         *Problem
+	firstMatcher  string // matcher that found first
+	tracker       tracker
+	reported      Progress
+	partial       bool
 }
 
-// New follows a command from its start.
+// New returns a machine for a command that starts now.
 func New(s Start) *Machine {
-	return &Machine{began: s.Time, usual: Median(s.Earlier), command: s.Command}
+	return &Machine{started: s.Time, usualDuration: Median(s.Earlier), command: s.Command}
 }
 
-// Line takes a complete line without its end; from is the offset of its first byte.
-func (m *Machine) Line(text string, from uint64, now time.Time) {
+// AddLine adds a complete line without its end; from is the offset of its first byte.
+func (m *Machine) AddLine(text string, from uint64, now time.Time) {
 	if m.problems == nil {
 		m.problems = diagnostics.NewStream(m.command)
 	}
-	i := m.problems.Line(text)
-	m.places[i%len(m.places)] = from
+	i := m.problems.ReadLine(text)
+	m.lineOffsets[i%len(m.lineOffsets)] = from
 	m.findFirst(i)
-	if r, ok := read(text); ok {
-		m.tracker.take(r, from, false, now)
+	if r, ok := parseReading(text); ok {
+		m.tracker.addReading(r, from, false, now)
 		return
 	}
 	m.tracker.noteOrdinaryLine()
 }
 
-// findFirst notes where the first error is. What seemed to be one at first gives way to
-// one with a place.
+// findFirst records the first error. An error with a file replaces a first one without a file.
 func (m *Machine) findFirst(index int) {
 	if m.first != nil && m.first.File != "" {
 		return
 	}
 	d, ok := m.problems.First()
-	if !ok || m.first != nil && d.File == "" && d.Matcher == m.found {
+	if !ok || m.first != nil && d.File == "" && d.Matcher == m.firstMatcher {
 		return
 	}
-	m.found = d.Matcher
+	m.firstMatcher = d.Matcher
 	m.first = &Problem{File: d.File, Line: d.Line, Column: d.Column, Message: d.Message}
-	if index-d.At < len(m.places) {
-		m.first.Offset = m.places[d.At%len(m.places)]
+	if index-d.At < len(m.lineOffsets) {
+		m.first.Offset = m.lineOffsets[d.At%len(m.lineOffsets)]
 	}
 }
 
 // ReadUnfinished reads the incomplete line in its current form.
 func (m *Machine) ReadUnfinished(text string, from uint64, now time.Time) {
-	if r, ok := read(text); ok {
-		m.tracker.take(r, from, true, now)
+	if r, ok := parseReading(text); ok {
+		m.tracker.addReading(r, from, true, now)
 		return
 	}
 	if m.tracker.shown == nil {
-		m.tracker.spin.take(text)
+		m.tracker.spinner.addLine(text)
 	}
 }
 
-// SetReported records the progress that the program reports itself (OSC 9;4), in the emulator's words.
+// SetReported records the progress that the program reports itself (OSC 9;4), in the emulator's terms.
 func (m *Machine) SetReported(state string, percent int) {
 	m.reported = Progress{Kind: Kind(state), Reported: true, Fraction: float64(percent) / 100}
 	if state == "none" || state == "" {
@@ -124,19 +123,19 @@ func (m *Machine) SetReported(state string, percent int) {
 	}
 }
 
-// Expect sets the durations of earlier runs, newest first.
-func (m *Machine) Expect(earlier []time.Duration) { m.usual = Median(earlier) }
+// SetEarlier sets the durations of earlier runs, newest first.
+func (m *Machine) SetEarlier(earlier []time.Duration) { m.usualDuration = Median(earlier) }
 
 // NoteSkipped records that some of the output will not be read.
 func (m *Machine) NoteSkipped() {
 	if m.partial = true; m.problems != nil {
-		m.problems.Gap()
+		m.problems.NoteGap()
 	}
 }
 
 // State returns the state at a time.
 func (m *Machine) State(now time.Time) State {
-	s := State{Progress: m.reported, First: m.first, Elapsed: now.Sub(m.began), Partial: m.partial}
+	s := State{Progress: m.reported, First: m.first, Elapsed: now.Sub(m.started), Partial: m.partial}
 	if m.problems != nil {
 		s.Errors, s.Warnings = m.problems.Counts()
 	}
@@ -145,9 +144,9 @@ func (m *Machine) State(now time.Time) State {
 	case m.reported.Kind != None:
 	case t != nil:
 		s.Progress = Progress{Kind: Normal, Fraction: t.fraction, Current: t.current, Total: t.total, Label: t.label()}
-	case m.tracker.spin.turns > 0:
-		s.Progress = Progress{Kind: Indeterminate, Label: words(m.tracker.spin.rest)}
+	case m.tracker.spinner.changes > 0:
+		s.Progress = Progress{Kind: Indeterminate, Label: trimMarks(m.tracker.spinner.text)}
 	}
-	s.ETA, s.HasETA = eta(t, m.tracker.tasks, m.usual, s.Elapsed, now)
+	s.ETA, s.HasETA = eta(t, m.tracker.shownCount, m.usualDuration, s.Elapsed, now)
 	return s
 }

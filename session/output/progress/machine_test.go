@@ -12,16 +12,19 @@ import (
 	"time"
 )
 
-// The scripts in testdata/output are outputs as programs print them:
+// The scripts in testdata/output are outputs of programs:
 //
 //	$ the command line
-//	text, escaped as in a Go string, comes in one piece
+//
+// text, escaped as in a Go string, arrives in one piece
+//
 //	@1s      time passes
 //	! s 45   the program reports (OSC 9;4)
-//	? state  what is known then
+//
+// ? state  the expected state
 //
 // FEATURES: R82
-func TestOutputs(t *testing.T) {
+func TestRecordedOutputs(t *testing.T) {
 	files, err := filepath.Glob("testdata/output/*.txt")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
@@ -29,7 +32,7 @@ func TestOutputs(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			for _, piece := range []bool{false, true} {
-				play(t, file, piece)
+				playScript(t, file, piece)
 			}
 		})
 	}
@@ -37,8 +40,8 @@ func TestOutputs(t *testing.T) {
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// play plays a script. In pieces every byte comes by itself.
-func play(t *testing.T, file string, pieces bool) {
+// playScript plays a script, byte by byte if pieces is set.
+func playScript(t *testing.T, file string, pieces bool) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -62,8 +65,8 @@ func play(t *testing.T, file string, pieces bool) {
 			p, _ := strconv.Atoi(percent)
 			m.SetReported(state, p)
 		case kind == "?":
-			feed.Settle(now)
-			if got := describe(m.State(now)); got != rest {
+			feed.ReadUnfinished(now)
+			if got := describeState(m.State(now)); got != rest {
 				t.Errorf("%s:%d (pieces: %v): %s\nwant %s", file, n, pieces, got, rest)
 			}
 		case strings.HasPrefix(line, "@"):
@@ -88,7 +91,8 @@ func play(t *testing.T, file string, pieces bool) {
 	}
 }
 
-func describe(s State) string {
+// describeState formats a state as in the scripts.
+func describeState(s State) string {
 	var b strings.Builder
 	p := s.Progress
 	if p.Kind != None {

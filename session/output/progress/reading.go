@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// strength rates how much a single line looks like progress.
+// strength rates how much a line looks like progress.
 type strength uint8
 
 const (
-	weak   strength = iota // a number somewhere in it
-	strong                 // a number where tools put their progress: [3/9] at an end
-	barred                 // a number beside a bar, or a percentage that agrees with a count
+	strengthWeak   strength = iota // a number somewhere in the line
+	strengthStrong                 // a number where tools put their progress: [3/9] at an end
+	strengthBar                    // a number next to a bar, or a percentage that equals a count
 )
 
 // reading is a number in a line that may be progress.
@@ -19,20 +19,20 @@ type reading struct {
 	fraction       float64 // 0 to 1
 	current, total int64   // total 0: only a percentage is known
 	strength       strength
-	line           string // the line,
-	from, to       int    // and the number's place in it; label reads the task's name from there on demand
-	named          string // the task's name if the line has none
-	shape          string // the line without what moves
+	line           string // the line
+	from, to       int    // position of the number in line; label reads the task's name from there
+	name           string // the task's name if the line has none
+	shape          string // the line without its moving parts, from shape
 }
 
-// maxReadLine bounds the part of a line that is looked at, in bytes.
+// maxReadLine bounds the part of a line that is scanned, in bytes.
 const maxReadLine = 512
 
-// read finds the number in a line that looks most like progress.
-func read(line string) (reading, bool) {
+// parseReading returns the number in a line that looks most like progress.
+func parseReading(line string) (reading, bool) {
 	line = line[:min(len(line), maxReadLine)]
 	if !strings.ContainsAny(line, "%/") && !strings.Contains(line, " of ") {
-		return meter(line)
+		return parseCurlMeter(line)
 	}
 	var best reading
 	var found bool
@@ -51,57 +51,58 @@ func read(line string) (reading, bool) {
 			break
 		}
 	}
-	chosen := choose(percent, count)
+	chosen := preferredMark(percent, count)
 	if chosen == nil {
-		return meter(line)
+		return parseCurlMeter(line)
 	}
 	best, found = chosen.reading(), true
 	switch {
-	case hasBar(line), percent != nil && count != nil && agree(percent, count):
-		best.strength = barred
-		if count != nil && agree(chosen, count) {
+	case hasBar(line), percent != nil && count != nil && nearlyEqual(percent, count):
+		best.strength = strengthBar
+		if count != nil && nearlyEqual(chosen, count) {
 			best.current, best.total = count.current, count.total
 		}
 	case atEnd(line, chosen):
-		best.strength = strong
+		best.strength = strengthStrong
 	}
 	best.line, best.from, best.to = line, chosen.from, chosen.to
 	best.shape = shape(line)
 	return best, found
 }
 
-// choose prefers the mark that starts the line, else the percentage.
-func choose(percent, count *mark) *mark {
+// preferredMark returns the mark that starts the line, else the percentage.
+func preferredMark(percent, count *mark) *mark {
 	switch {
 	case percent == nil:
 		return count
 	case count == nil:
 		return percent
-	case count.from < percent.from && count.bracket:
+	case count.from < percent.from && count.hasBracket:
 		return count
 	}
 	return percent
 }
 
-func agree(a, b *mark) bool {
+// nearlyEqual reports whether two marks state the same fraction.
+func nearlyEqual(a, b *mark) bool {
 	d := a.fraction - b.fraction
 	return d > -0.015 && d < 0.015
 }
 
-// atEnd reports if a number stands alone at either end of its line: "[ 37%] Building",
-// "(5/9)", "3/10 Test"; or after a step's name, as in "#6 [2/4] RUN".
+// atEnd reports whether a number is alone at either end of its line: "[ 37%] Building", "(5/9)", "3/10 Test"; or after a
+// step's name, as in "#6 [2/4] RUN".
 func atEnd(line string, m *mark) bool {
 	before, after := strings.TrimSpace(line[:m.from]), strings.TrimSpace(line[m.to:])
 	switch {
 	case before == "":
-		return m.bracket || m.total > 0
-	case m.bracket && after == "":
+		return m.hasBracket || m.total > 0
+	case m.hasBracket && after == "":
 		return true
 	}
-	return m.bracket && len(before) <= 4 && before[0] == '#'
+	return m.hasBracket && len(before) <= 4 && before[0] == '#'
 }
 
-// hasBar finds a drawn bar: [===>   ], |███  |, ━━━━, ####.
+// hasBar reports whether a line contains a drawn bar: [===>   ], |███  |, ━━━━, ####.
 func hasBar(line string) bool {
 	run, last := 0, rune(0)
 	for i, n := 0, 0; i < len(line); i += n {
@@ -127,14 +128,14 @@ func hasBar(line string) bool {
 		}
 		run, last = 0, r
 	}
-	return barBracket(line)
+	return hasShortBar(line)
 }
 
-// barASCII are the ASCII characters that bars are drawn with.
+// barASCII contains the ASCII characters of bars.
 var barASCII = [utf8.RuneSelf]bool{'=': true, '#': true, '-': true, '>': true, '.': true}
 
-// barBracket finds a short bar by its brackets: [=>   ].
-func barBracket(line string) bool {
+// hasShortBar reports whether a line contains a short bar in brackets: [=>   ].
+func hasShortBar(line string) bool {
 	for i := strings.IndexByte(line, '['); i >= 0; {
 		end := strings.IndexByte(line[i:], ']')
 		if end < 0 {
@@ -158,12 +159,12 @@ const maxLabel = 80
 
 // label returns the task's name: the words before the number, or after it if it comes first.
 func (r *reading) label() string {
-	if r.named != "" {
-		return r.named
+	if r.name != "" {
+		return r.name
 	}
-	text := words(r.line[:r.from])
+	text := trimMarks(r.line[:r.from])
 	if text == "" || isDigit(text[0]) {
-		text = words(r.line[r.to:])
+		text = trimMarks(r.line[r.to:])
 	}
 	if text != "" && isDigit(text[0]) {
 		return "" // sizes, speeds, times
@@ -175,8 +176,8 @@ func (r *reading) label() string {
 	return text
 }
 
-// words returns s without bars, brackets and other marks at its ends.
-func words(s string) string {
+// trimMarks returns s without bars, brackets and other marks at its ends.
+func trimMarks(s string) string {
 	if i := strings.IndexAny(s, "[|<━█▉"); i > 0 {
 		s = s[:i]
 	}

@@ -37,7 +37,7 @@ func FuzzShape(f *testing.F) {
 		if got := shape(line); got != want.String() {
 			t.Errorf("shape of %q: %q, want %q", line, got, want.String())
 		}
-		if got := hasBar(line); got != (bar || barBracket(line)) {
+		if got := hasBar(line); got != (bar || hasShortBar(line)) {
 			t.Errorf("a bar in %q: %v", line, got)
 		}
 	})

@@ -7,83 +7,85 @@ import (
 	"unicode/utf8"
 )
 
-// tracker decides which numbers are progress. Its rules of evidence:
+// tracker decides which numbers are progress, by this evidence:
 //
 //   - A bar with a number on a line that is being redrawn is progress at once.
-//   - Any other number on such a line is, once it rose.
-//   - On complete lines a number where tools put it ([3/9] …, … [ 45%]) is, once it rose from
-//     one line to another of the same form.
-//   - Any other number on complete lines is, once it rose three times in lines that differ in
-//     nothing else, over some time: a table of percentages is printed at once.
+//   - Any other number on such a line is progress after its first rise.
+//   - On complete lines a number where tools put it ([3/9] …, … [ 45%]) is progress after it rose from one line to
+//     another of the same form.
+//   - Any other number on complete lines is progress after three rises in lines that differ in nothing else, over some
+//     time: a table of percentages is printed at once.
 //
 // A falling number starts another task, which needs no evidence if its form is the same.
 type tracker struct {
-	shown *task // nil if no progress is known
-	next  *task // has no evidence yet
-	tasks int   // how many have been shown
-	spin  spinner
-	parts parts
+	shown      *task // nil if no progress is known
+	candidate  *task // task without sufficient evidence
+	shownCount int   // number of tasks shown so far
+	spinner    spinner
+	parts      parts
 }
 
-// task is something that a number counts.
+// task is a task whose progress a number states.
 type task struct {
 	reading
-	line     uint64 // where the line of the newest reading began
-	redrawn  bool   // the number rose on one line
-	rises    int
-	began    time.Time
-	last     time.Time
-	from     float64 // fraction at the beginning
-	idle     int     // complete lines without a number since
-	finished bool    // its line is complete
-	points   []point
+	line           uint64 // offset of the line of the newest reading
+	wasRedrawn     bool   // the number rose within one line
+	rises          int
+	started        time.Time
+	updated        time.Time
+	startFraction  float64 // fraction at the start
+	idleLines      int     // complete lines without a number since the newest reading
+	isLineComplete bool    // its line is complete
+	points         []point
 }
 
 // Bounds of evidence.
 const (
 	weakRises = 3
 	weakTime  = 200 * time.Millisecond
-	// forgetAfter is how many lines without a number end a task that is complete, or
-	// whose line is.
+	// forgetAfter is the number of lines without a number after which a completed task, or one whose line is complete,
+	// ends.
 	forgetAfter = 20
 )
 
-// take handles a reading. open states that its line is incomplete.
-func (t *tracker) take(r reading, line uint64, open bool, now time.Time) {
+// addReading handles a reading. open states that its line is incomplete.
+func (t *tracker) addReading(r reading, line uint64, open bool, now time.Time) {
 	if open {
-		t.parts.join(&r, line)
+		t.parts.mergeReading(&r, line)
 	}
 	switch {
-	case t.shown != nil && t.shown.goesOn(&r, line):
+	case t.shown != nil && t.shown.isContinuedBy(&r, line):
 		t.shown.update(r, line, open, now)
-	case t.shown != nil && t.shown.sameForm(&r):
-		t.show(newTask(r, line, open, now))
-	case t.next != nil && t.next.goesOn(&r, line):
-		t.next.update(r, line, open, now)
-		t.judge(open)
+	case t.shown != nil && t.shown.hasSameForm(&r):
+		t.showTask(newTask(r, line, open, now))
+	case t.candidate != nil && t.candidate.isContinuedBy(&r, line):
+		t.candidate.update(r, line, open, now)
+		t.promoteCandidate(open)
 	default:
-		t.next = newTask(r, line, open, now)
-		t.judge(open)
+		t.candidate = newTask(r, line, open, now)
+		t.promoteCandidate(open)
 	}
 }
 
-func (t *tracker) judge(open bool) {
-	n := t.next
+// promoteCandidate shows the candidate if its evidence suffices.
+func (t *tracker) promoteCandidate(open bool) {
+	n := t.candidate
 	switch {
-	case open && n.strength == barred:
-	case n.redrawn:
-	case n.strength >= strong && n.rises >= 1:
-	case n.rises >= weakRises && n.last.Sub(n.began) >= weakTime:
+	case open && n.strength == strengthBar:
+	case n.wasRedrawn:
+	case n.strength >= strengthStrong && n.rises >= 1:
+	case n.rises >= weakRises && n.updated.Sub(n.started) >= weakTime:
 	default:
 		return
 	}
-	t.show(n)
+	t.showTask(n)
 }
 
-func (t *tracker) show(n *task) {
-	t.shown, t.next = n, nil
-	t.tasks++
-	t.spin = spinner{}
+// showTask replaces the shown task.
+func (t *tracker) showTask(n *task) {
+	t.shown, t.candidate = n, nil
+	t.shownCount++
+	t.spinner = spinner{}
 }
 
 // noteOrdinaryLine counts a complete line without a number.
@@ -91,57 +93,58 @@ func (t *tracker) noteOrdinaryLine() {
 	if t.shown == nil {
 		return
 	}
-	t.shown.idle++
-	if t.shown.idle > forgetAfter && (t.shown.fraction >= 1 || t.shown.redrawn && t.shown.finished) {
+	t.shown.idleLines++
+	if t.shown.idleLines > forgetAfter && (t.shown.fraction >= 1 || t.shown.wasRedrawn && t.shown.isLineComplete) {
 		t.shown = nil
 	}
 }
 
 func newTask(r reading, line uint64, open bool, now time.Time) *task {
-	n := &task{reading: r, line: line, began: now, last: now, from: r.fraction, finished: !open}
-	n.note(now)
+	n := &task{reading: r, line: line, started: now, updated: now, startFraction: r.fraction, isLineComplete: !open}
+	n.addPoint(now)
 	return n
 }
 
-// goesOn reports if a reading is the task's next one: on the same line, or on one of the
-// same form, and not fallen.
-func (t *task) goesOn(r *reading, line uint64) bool {
-	const slack = 0.02 // totals grow
+// isContinuedBy reports whether a reading is the task's next one: on the same line, or on one of the same form, and not
+// lower.
+func (t *task) isContinuedBy(r *reading, line uint64) bool {
+	const slack = 0.02 // totals may grow
 	if t.shape == partsShape && r.shape == partsShape {
 		return line == t.line // more parts may come
 	}
-	return r.fraction >= t.fraction-slack && (line == t.line || t.sameForm(r))
+	return r.fraction >= t.fraction-slack && (line == t.line || t.hasSameForm(r))
 }
 
-// sameForm reports if a line is written like the task's.
-func (t *task) sameForm(r *reading) bool {
+// hasSameForm reports whether a line has the form of the task's lines.
+func (t *task) hasSameForm(r *reading) bool {
 	if t.shape == r.shape {
 		return true
 	}
-	if t.strength != strong || r.strength != strong || (t.total == 0) != (r.total == 0) {
+	if t.strength != strengthStrong || r.strength != strengthStrong || (t.total == 0) != (r.total == 0) {
 		return false
 	}
 	d := r.total - t.total
 	return d == 0 || max(d, -d)*5 <= t.total
 }
 
+// update records the task's next reading.
 func (t *task) update(r reading, line uint64, open bool, now time.Time) {
 	if r.fraction > t.fraction {
 		t.rises++
-		t.redrawn = t.redrawn || line == t.line
+		t.wasRedrawn = t.wasRedrawn || line == t.line
 	}
 	r.strength = max(r.strength, t.strength)
-	t.reading, t.line, t.last, t.idle, t.finished = r, line, now, 0, !open
-	t.note(now)
+	t.reading, t.line, t.updated, t.idleLines, t.isLineComplete = r, line, now, 0, !open
+	t.addPoint(now)
 }
 
-// parts are the tasks of a program that draws several bars, one below the other: without
-// the cursor's motions all of them are on one line, taking turns.
+// parts are the tasks of a program that draws several bars below each other. Without cursor motions, all of them are on
+// one line and alternate.
 type parts struct {
-	line      uint64
-	fractions map[string]float64 // by label
-	last      string
-	mixed     bool // one came back after another: they do take turns
+	line          uint64
+	fractions     map[string]float64 // by label
+	lastLabel     string
+	isInterleaved bool // a label came back after another one: the bars alternate
 }
 
 // maxParts bounds the number of separate parts.
@@ -150,18 +153,18 @@ const maxParts = 256
 // partsShape is the shape of the mean of several parts.
 const partsShape = "\x00parts"
 
-// join makes a reading of one part one of all parts, if there are several.
-func (p *parts) join(r *reading, line uint64) {
+// mergeReading replaces a reading of one part by the mean of all parts, if there are several.
+func (p *parts) mergeReading(r *reading, line uint64) {
 	if p.fractions == nil || p.line != line {
 		*p = parts{line: line, fractions: map[string]float64{}}
 	}
 	label := r.label()
 	_, known := p.fractions[label]
-	p.mixed = p.mixed || known && label != p.last
+	p.isInterleaved = p.isInterleaved || known && label != p.lastLabel
 	if known || len(p.fractions) < maxParts {
 		p.fractions[label] = r.fraction
 	}
-	if p.last = label; !p.mixed {
+	if p.lastLabel = label; !p.isInterleaved {
 		return
 	}
 	sum := 0.0
@@ -169,19 +172,20 @@ func (p *parts) join(r *reading, line uint64) {
 		sum += f
 	}
 	n := len(p.fractions)
-	*r = reading{fraction: min(sum/float64(n), 1), strength: r.strength, named: fmt.Sprintf("%d parts", n), shape: partsShape}
+	*r = reading{fraction: min(sum/float64(n), 1), strength: r.strength, name: fmt.Sprintf("%d parts", n), shape: partsShape}
 }
 
-// point is where a task stood at a time.
+// point is the fraction of a task at a time.
 type point struct {
 	at       time.Time
 	fraction float64
 }
 
-// maxPoints bounds the points that are kept: when there are too many, every second goes.
+// maxPoints bounds the points that are kept: when they are too many, every second one is dropped.
 const maxPoints = 64
 
-func (t *task) note(now time.Time) {
+// addPoint records the current fraction.
+func (t *task) addPoint(now time.Time) {
 	if n := len(t.points); n > 0 && t.points[n-1].at.Equal(now) {
 		t.points[n-1].fraction = t.fraction
 		return
@@ -195,24 +199,24 @@ func (t *task) note(now time.Time) {
 	t.points = append(t.points, point{now, t.fraction})
 }
 
-// spinner finds a line that shows activity only.
+// spinner detects a line that only shows activity.
 type spinner struct {
-	glyph rune
-	rest  string
-	turns int
+	glyph   rune
+	text    string
+	changes int
 }
 
-// take takes an unfinished line.
-func (s *spinner) take(line string) {
+// addLine adds an incomplete line.
+func (s *spinner) addLine(line string) {
 	r, n := utf8.DecodeRuneInString(strings.TrimLeft(line, " "))
 	if !(r >= 0x2801 && r <= 0x28ff || r == '|' || r == '/' || r == '-' || r == '\\' || r >= 0x25d0 && r <= 0x25d3) {
 		return
 	}
 	switch rest := strings.TrimLeft(line, " ")[n:]; {
-	case rest != s.rest:
-		*s = spinner{glyph: r, rest: rest}
+	case rest != s.text:
+		*s = spinner{glyph: r, text: rest}
 	case r != s.glyph:
 		s.glyph = r
-		s.turns++
+		s.changes++
 	}
 }

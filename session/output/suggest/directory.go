@@ -9,31 +9,32 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Verbs are what a directory's files let one run. nil: they were not read, and nothing is
-// suggested of them.
-type Verbs struct {
-	Make []string // targets of its makefile
-	NPM  []string // scripts of its package.json
+// Targets are the make targets and npm scripts that a directory's files define. A nil *Targets means that the files were
+// not read; then nothing is suggested from them.
+type Targets struct {
+	Make []string // targets of the makefile
+	NPM  []string // scripts of package.json
 }
 
-// Bounds of what is read from a file: verbs, and bytes of a line.
+// Bounds for reading a file: number of targets, and bytes of a line.
 const (
-	maxVerbs    = 500
-	maxVerbLine = 8 << 10
+	maxTargets    = 500
+	maxTargetLine = 8 << 10
 )
 
+// makeTarget matches a rule with literal targets.
 var makeTarget = pattern.Lazy(`^([A-Za-z0-9_][A-Za-z0-9._/-]*(?: +[A-Za-z0-9_][A-Za-z0-9._/-]*)*) *::?(?:[^=]|$)`)
 
 // MakeTargets returns the targets that a makefile names literally, without computed ones.
 func MakeTargets(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
-		line = line[:min(len(line), maxVerbLine)]
+		line = line[:min(len(line), maxTargetLine)]
 		m := makeTarget.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil {
 			continue
 		}
-		if len(all) >= maxVerbs {
+		if len(all) >= maxTargets {
 			break
 		}
 		for _, name := range strings.Fields(m[1]) {
@@ -55,20 +56,21 @@ func NPMScripts(text []byte) []string {
 	}
 	names := slices.Sorted(maps.Keys(p.Scripts))
 	names = slices.DeleteFunc(names, func(n string) bool { return !testName.MatchString(n) && !scriptName.MatchString(n) })
-	return names[:min(len(names), maxVerbs)]
+	return names[:min(len(names), maxTargets)]
 }
 
+// Patterns of names that were not found, and the number of scripts that are listed instead.
 var (
-	scriptName  = pattern.Lazy(`^[A-Za-z0-9@_][A-Za-z0-9@:/._-]*$`)
-	noFile      = pattern.Lazy(`(?m)(?:^|: )(?:cannot (?:access|open|stat) )?'?([^\s:'/][^:'\n/]*)'?: No such file or directory$`)
-	noScript    = pattern.Lazy(`(?i)missing script: ["']?([A-Za-z0-9@:/._-]+)`)
-	noTarget    = pattern.Lazy("No rule to make target ['`]([^'\n]+)'")
-	mostScripts = 3
+	scriptName = pattern.Lazy(`^[A-Za-z0-9@_][A-Za-z0-9@:/._-]*$`)
+	noFile     = pattern.Lazy(`(?m)(?:^|: )(?:cannot (?:access|open|stat) )?'?([^\s:'/][^:'\n/]*)'?: No such file or directory$`)
+	noScript   = pattern.Lazy(`(?i)missing script: ["']?([A-Za-z0-9@:/._-]+)`)
+	noTarget   = pattern.Lazy("No rule to make target ['`]([^'\n]+)'")
+	maxScripts = 3
 )
 
-// suggestFile finds the file that was probably meant.
-func suggestFile(s *situation) []Suggestion {
-	name := s.find(noFile)
+// suggestFile suggests existing files whose names resemble a missing one.
+func suggestFile(s *preparedContext) []Suggestion {
+	name := s.firstMatch(noFile)
 	if name == "" {
 		return nil
 	}
@@ -84,13 +86,13 @@ func suggestFile(s *situation) []Suggestion {
 }
 
 // suggestScript suggests the intended script of package.json, or lists the scripts.
-func suggestScript(s *situation) []Suggestion {
-	name := s.find(noScript)
-	if name == "" || s.Verbs == nil {
+func suggestScript(s *preparedContext) []Suggestion {
+	name := s.firstMatch(noScript)
+	if name == "" || s.Targets == nil {
 		return nil
 	}
 	var all []Suggestion
-	for _, n := range nearest(name, s.Verbs.NPM) {
+	for _, n := range nearest(name, s.Targets.NPM) {
 		if line := replaceWord(s.Line, name, n); line != "" {
 			all = append(all, Suggestion{Command: line, Reason: "package.json has no script " + name + ", but " + n})
 		}
@@ -98,20 +100,20 @@ func suggestScript(s *situation) []Suggestion {
 	if len(all) > 0 {
 		return all
 	}
-	for _, n := range s.Verbs.NPM[:min(len(s.Verbs.NPM), mostScripts)] {
+	for _, n := range s.Targets.NPM[:min(len(s.Targets.NPM), maxScripts)] {
 		all = append(all, Suggestion{Command: "npm run " + n, Reason: "a script of package.json"})
 	}
 	return all
 }
 
-// suggestTarget finds the target that was probably meant.
-func suggestTarget(s *situation) []Suggestion {
-	name := s.find(noTarget)
-	if name == "" || s.Verbs == nil {
+// suggestTarget suggests make targets whose names resemble a missing one.
+func suggestTarget(s *preparedContext) []Suggestion {
+	name := s.firstMatch(noTarget)
+	if name == "" || s.Targets == nil {
 		return nil
 	}
 	var all []Suggestion
-	for _, n := range nearest(name, s.Verbs.Make) {
+	for _, n := range nearest(name, s.Targets.Make) {
 		if line := replaceWord(s.Line, name, n); line != "" {
 			all = append(all, Suggestion{Command: line, Reason: "the makefile has no target " + name + ", but " + n})
 		}
@@ -119,14 +121,14 @@ func suggestTarget(s *situation) []Suggestion {
 	return all
 }
 
-// has reports if what would be suggested is there: no target and no script is invented.
-func (s *situation) has(command string) bool {
+// isAvailable reports whether a suggested make target or npm script exists. Other commands count as available.
+func (s *preparedContext) isAvailable(command string) bool {
 	words := strings.Fields(command)
 	switch {
 	case words[0] == "make":
-		return s.Verbs != nil && slices.Contains(s.Verbs.Make, words[1])
+		return s.Targets != nil && slices.Contains(s.Targets.Make, words[1])
 	case words[0] == "npm":
-		return s.Verbs != nil && slices.Contains(s.Verbs.NPM, words[1])
+		return s.Targets != nil && slices.Contains(s.Targets.NPM, words[1])
 	}
 	return true
 }

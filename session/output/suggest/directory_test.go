@@ -9,8 +9,8 @@ import (
 
 // FAULT: F
 // FEATURES: R29
-func TestSuggestionsLookAtTheDirectory(t *testing.T) {
-	verbs := &Verbs{
+func TestSuggest_UsesDirectoryFiles(t *testing.T) {
+	verbs := &Targets{
 		Make: MakeTargets("CC := gcc\n.PHONY: all\nall: build\nbuild test: x.c\n\tcc x.c\n%.o: %.c\nV = a:b\n$(X): y\n"),
 		NPM:  NPMScripts([]byte(`{"scripts": {"build": "tsc", "start": "node .", "bad name; rm": "x"}}`)),
 	}
@@ -30,10 +30,10 @@ func TestSuggestionsLookAtTheDirectory(t *testing.T) {
 		{"npm run deploy", "npm error Missing script: \"deploy\"\n", 1, []string{"npm run build", "npm run start"}},
 		{"make tset", "make: *** No rule to make target 'tset'.  Stop.\n", 2, []string{"make test"}},
 		{"make", "cc x.c\n", 0, []string{"make test"}},
-		{"npm run build", "done\n", 0, []string{"npm start"}}, // there is no script test
+		{"npm run build", "done\n", 0, []string{"npm start"}}, // package.json has no script test
 	} {
 		var got []string
-		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: diagnostics.Parse(c.line, &c.exit, c.out), Files: files, Verbs: verbs}) {
+		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: diagnostics.Parse(c.line, &c.exit, c.out), Files: files, Targets: verbs}) {
 			got = append(got, s.Command)
 		}
 		if !slices.Equal(got, c.want) {
@@ -46,7 +46,7 @@ func TestSuggestionsLookAtTheDirectory(t *testing.T) {
 	}
 }
 
-func FuzzVerbs(f *testing.F) {
+func FuzzTargets(f *testing.F) {
 	f.Add("all: x\n\ty\n")
 	f.Add(`{"scripts":{"a":"b"}}`)
 	f.Fuzz(func(t *testing.T, text string) {

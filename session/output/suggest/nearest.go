@@ -6,9 +6,9 @@ import (
 	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// suggestNearest finds programs whose names are like that of one that does not exist.
-func suggestNearest(s *situation) []Suggestion {
-	name := s.find(notFound)
+// suggestNearest suggests programs whose names resemble a missing one.
+func suggestNearest(s *preparedContext) []Suggestion {
+	name := s.firstMatch(notFound)
 	if name == "" || *s.Result.Exit != 127 {
 		return nil
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Any failure in a directory with a file of a short name was looked through for the empty word, without end.
+// An empty file name must not make the search for a word run forever.
 //
 // FEATURES: R93
-func TestSuggestionsEnd(t *testing.T) {
+func TestSuggest_Terminates_WithShortFileName(t *testing.T) {
 	done := make(chan []Suggestion, 1)
 	go func() {
 		exit, line, out := 3, "./configure", "it went wrong\n"

@@ -8,36 +8,36 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Letters that names of packages, branches and tests are made of. What the output has
-// of others is not taken up.
+// Characters of package and branch names. Names with other characters in the output are ignored.
 const (
 	packageName = `[A-Za-z0-9@_][A-Za-z0-9@/._-]*`
 	branchName  = `[A-Za-z0-9_][A-Za-z0-9/._-]*`
 )
 
+// Patterns of messages, mostly of failures, whose first group has the name to suggest.
 var (
-	notFound = pattern.Lazy(`(?m)(?:^|: )command not found: ([\w.+-]+)$|: ([\w.+-]+): (?:command )?not found$|^([\w.+-]+): (?:command )?not found$|[Uu]nknown command:? '?([\w.+-]+)'?$|^'([\w.+-]+)' is not recognized`)
-	upstream = pattern.Lazy(`(?m)^\s*git push --set-upstream (` + branchName + ` ` + branchName + `)\s*$`)
-	gitVerb  = pattern.Lazy(`git: '([\w-]+)' is not a git command`)
-	similar  = pattern.Lazy(`(?m)most similar commands? (?:is|are)\n((?:\s+[\w-]+\n?)+)`)
-	cargoCmd = pattern.Lazy("no such (?:sub)?command: `([\\w-]+)`(?s:.*?)similar name exists: `([\\w-]+)`")
-	notExec  = pattern.Lazy(`(?m): (\.{0,2}/[^\s:]+): Permission denied$|permission denied: (\.{0,2}/[^\s:]+)$`)
-	nodeMod  = pattern.Lazy(`Cannot find (?:module|package) '(` + packageName + `)'`)
-	pyMod    = pattern.Lazy(`No module named '?([A-Za-z_]\w*)`)
-	goGet    = pattern.Lazy(`(?m)^\s*go get (` + packageName + `)\s*$`)
-	rustMod  = pattern.Lazy("(?:can't find crate for|undeclared crate or module|unlinked crate|unresolved import) `([A-Za-z_]\\w*)")
-	portUsed = pattern.Lazy(`(?i)(?:EADDRINUSE|address already in use)[^\n]*?:(\d{2,5})\b`)
-	testName = pattern.Lazy(`^` + packageName + `$`)
+	notFound        = pattern.Lazy(`(?m)(?:^|: )command not found: ([\w.+-]+)$|: ([\w.+-]+): (?:command )?not found$|^([\w.+-]+): (?:command )?not found$|[Uu]nknown command:? '?([\w.+-]+)'?$|^'([\w.+-]+)' is not recognized`)
+	upstream        = pattern.Lazy(`(?m)^\s*git push --set-upstream (` + branchName + ` ` + branchName + `)\s*$`)
+	gitVerb         = pattern.Lazy(`git: '([\w-]+)' is not a git command`)
+	similarCommands = pattern.Lazy(`(?m)most similar commands? (?:is|are)\n((?:\s+[\w-]+\n?)+)`)
+	cargoCmd        = pattern.Lazy("no such (?:sub)?command: `([\\w-]+)`(?s:.*?)similar name exists: `([\\w-]+)`")
+	notExec         = pattern.Lazy(`(?m): (\.{0,2}/[^\s:]+): Permission denied$|permission denied: (\.{0,2}/[^\s:]+)$`)
+	nodeMod         = pattern.Lazy(`Cannot find (?:module|package) '(` + packageName + `)'`)
+	pyMod           = pattern.Lazy(`No module named '?([A-Za-z_]\w*)`)
+	goGet           = pattern.Lazy(`(?m)^\s*go get (` + packageName + `)\s*$`)
+	rustMod         = pattern.Lazy("(?:can't find crate for|undeclared crate or module|unlinked crate|unresolved import) `([A-Za-z_]\\w*)")
+	portUsed        = pattern.Lazy(`(?i)(?:EADDRINUSE|address already in use)[^\n]*?:(\d{2,5})\b`)
+	testName        = pattern.Lazy(`^` + packageName + `$`)
 )
 
-// rules in the order in which their suggestions come.
+// rules are in the order of their suggestions.
 var rules = []rule{
 	{"unknown-command", failed, suggestNearest},
 	{"missing-file", failed, suggestFile},
 	{"npm-script", failed, suggestScript},
 	{"make-target", failed, suggestTarget},
-	{"git-verb", failed, func(s *situation) []Suggestion {
-		verb, block := s.find(gitVerb), s.find(similar)
+	{"git-verb", failed, func(s *preparedContext) []Suggestion {
+		verb, block := s.firstMatch(gitVerb), s.firstMatch(similarCommands)
 		if verb == "" {
 			return nil
 		}
@@ -49,43 +49,43 @@ var rules = []rule{
 		}
 		return all
 	}},
-	{"git-upstream", failed, func(s *situation) []Suggestion {
-		if to := s.find(upstream); to != "" && s.outputContains("has no upstream branch") {
-			return one("git push --set-upstream "+to, "the branch has no upstream yet")
+	{"git-upstream", failed, func(s *preparedContext) []Suggestion {
+		if to := s.firstMatch(upstream); to != "" && s.outputContains("has no upstream branch") {
+			return single("git push --set-upstream "+to, "the branch has no upstream yet")
 		}
 		return nil
 	}},
-	{"git-behind", failed, func(s *situation) []Suggestion {
+	{"git-behind", failed, func(s *preparedContext) []Suggestion {
 		if s.outputContains("[rejected]") && (s.outputContains("fetch first") || s.outputContains("non-fast-forward")) {
-			return one("git pull --rebase", "the remote branch has commits that are not here")
+			return single("git pull --rebase", "the remote branch has commits that are not here")
 		}
 		return nil
 	}},
-	{"git-no-repository", failed, func(s *situation) []Suggestion {
+	{"git-no-repository", failed, func(s *preparedContext) []Suggestion {
 		if s.outputContains("not a git repository") {
-			return one("git init", "no repository here")
+			return single("git init", "no repository here")
 		}
 		return nil
 	}},
-	{"cargo-verb", failed, func(s *situation) []Suggestion {
+	{"cargo-verb", failed, func(s *preparedContext) []Suggestion {
 		if m := cargoCmd.FindStringSubmatch(s.out); m != nil {
 			if line := replaceWord(s.Line, m[1], m[2]); line != "" {
-				return one(line, "cargo knows "+m[2])
+				return single(line, "cargo knows "+m[2])
 			}
 		}
 		return nil
 	}},
-	{"not-executable", failed, func(s *situation) []Suggestion {
-		file, ok := quote(s.find(notExec))
+	{"not-executable", failed, func(s *preparedContext) []Suggestion {
+		file, ok := quote(s.firstMatch(notExec))
 		if !ok || *s.Result.Exit != 126 {
 			return nil
 		}
 		return []Suggestion{{Command: "chmod +x " + file, Reason: "the file may not be executed"}}
 	}},
 	{"missing-module", failed, suggestModule},
-	{"port-used", failed, func(s *situation) []Suggestion {
-		if port := s.find(portUsed); port != "" {
-			return one("lsof -i :"+port, "another program has the port")
+	{"port-used", failed, func(s *preparedContext) []Suggestion {
+		if port := s.firstMatch(portUsed); port != "" {
+			return single("lsof -i :"+port, "another program has the port")
 		}
 		return nil
 	}},
@@ -94,21 +94,22 @@ var rules = []rule{
 	{"listing", succeeded, suggestOpen},
 }
 
-// pipNames are modules whose package has another name.
+// pipNames maps modules to their packages where the names differ.
 var pipNames = map[string]string{
 	"cv2": "opencv-python", "PIL": "Pillow", "yaml": "PyYAML", "sklearn": "scikit-learn", "bs4": "beautifulsoup4",
 	"dateutil": "python-dateutil", "dotenv": "python-dotenv", "serial": "pyserial", "usb": "pyusb", "git": "GitPython", "jwt": "PyJWT",
 }
 
-func suggestModule(s *situation) []Suggestion {
-	if m := s.find(nodeMod); m != "" {
+// suggestModule suggests to install a module that the output reports as missing.
+func suggestModule(s *preparedContext) []Suggestion {
+	if m := s.firstMatch(nodeMod); m != "" {
 		all := []Suggestion{}
 		if s.files["package.json"] && !s.files["node_modules"] {
 			all = append(all, Suggestion{Command: "npm install", Reason: "the packages of package.json are not installed"})
 		}
 		return append(all, Suggestion{Command: "npm install " + npmPackage(m), Reason: "the module is missing"})
 	}
-	if m := s.find(pyMod); m != "" {
+	if m := s.firstMatch(pyMod); m != "" {
 		name := m
 		if n := pipNames[m]; n != "" {
 			name = n
@@ -119,14 +120,14 @@ func suggestModule(s *situation) []Suggestion {
 		}
 		return append(all, Suggestion{Command: "pip install " + name, Reason: "the module is missing"})
 	}
-	if m := s.find(goGet); m != "" && s.outputContains("no required module provides package") {
-		return one("go get "+m, "no module provides the package")
+	if m := s.firstMatch(goGet); m != "" && s.outputContains("no required module provides package") {
+		return single("go get "+m, "no module provides the package")
 	}
 	if s.outputContains("missing go.sum entry") || s.outputContains("updates to go.mod needed") || s.outputContains("go mod tidy") {
-		return one("go mod tidy", "go.mod and go.sum are not up to date")
+		return single("go mod tidy", "go.mod and go.sum are not up to date")
 	}
-	if m := s.find(rustMod); m != "" && s.files["Cargo.toml"] {
-		return one("cargo add "+m, "the crate is missing")
+	if m := s.firstMatch(rustMod); m != "" && s.files["Cargo.toml"] {
+		return single("cargo add "+m, "the crate is missing")
 	}
 	return nil
 }
@@ -140,8 +141,8 @@ func npmPackage(module string) string {
 	return parts[0]
 }
 
-// suggestTest runs the first test that failed by itself.
-func suggestTest(s *situation) []Suggestion {
+// suggestTest suggests to run the first failed test alone.
+func suggestTest(s *preparedContext) []Suggestion {
 	t := s.Result.Tests
 	if t == nil || len(t.Failures) == 0 {
 		return nil
@@ -154,26 +155,27 @@ func suggestTest(s *situation) []Suggestion {
 	switch t.Framework {
 	case "go":
 		if f.Name != f.Suite && f.Suite != "" {
-			return one("go test -run '^"+strings.ReplaceAll(regexp.QuoteMeta(f.Name), "/", "$/^")+"$' "+f.Suite, reason)
+			return single("go test -run '^"+strings.ReplaceAll(regexp.QuoteMeta(f.Name), "/", "$/^")+"$' "+f.Suite, reason)
 		}
 	case "pytest":
 		if f.Name != f.Suite {
-			return one("pytest "+f.Suite+"::"+f.Name, reason)
+			return single("pytest "+f.Suite+"::"+f.Name, reason)
 		}
 	case "cargo":
-		return one("cargo test "+f.Name, reason)
+		return single("cargo test "+f.Name, reason)
 	}
 	return nil
 }
 
-// buildSystem is what one can do with a directory that has a file.
+// buildSystem lists the commands to suggest after a build in a directory that contains a file.
 type buildSystem struct {
-	file     string
-	programs []string // that build it
-	verbs    []string // nil: any
-	next     []string
+	file        string
+	programs    []string // build programs
+	subcommands []string // subcommands that build; nil: any
+	commands    []string // suggested commands
 }
 
+// buildSystems lists the known build systems.
 var buildSystems = []buildSystem{
 	{"go.mod", []string{"go"}, []string{"build", "install", "vet"}, []string{"go test ./...", "go run ."}},
 	{"Cargo.toml", []string{"cargo"}, []string{"build", "check", "b", "c"}, []string{"cargo test", "cargo run"}},
@@ -186,14 +188,15 @@ var buildSystems = []buildSystem{
 	{"pyproject.toml", []string{"pip", "poetry", "uv", "build"}, []string{"install", "build", "sync"}, []string{"pytest"}},
 }
 
-func suggestAfterBuild(s *situation) []Suggestion {
+// suggestAfterBuild suggests the next commands after a successful build.
+func suggestAfterBuild(s *preparedContext) []Suggestion {
 	var all []Suggestion
 	for _, b := range buildSystems {
-		if !s.files[b.file] || !contains(b.programs, s.Result.Command.Name) || b.verbs != nil && !contains(b.verbs, s.Result.Command.Sub()) {
+		if !s.files[b.file] || !contains(b.programs, s.Result.Command.Name) || b.subcommands != nil && !contains(b.subcommands, s.Result.Command.Subcommand()) {
 			continue
 		}
-		for _, next := range b.next {
-			if !s.has(next) {
+		for _, next := range b.commands {
+			if !s.isAvailable(next) {
 				continue
 			}
 			all = append(all, Suggestion{Command: next, Reason: "built; there is " + b.file})
@@ -202,6 +205,7 @@ func suggestAfterBuild(s *situation) []Suggestion {
 	return all
 }
 
+// contains reports whether list contains s.
 func contains(list []string, s string) bool {
 	for _, x := range list {
 		if x == s {
@@ -211,8 +215,8 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// suggestOpen opens what a listing has: what should be read first, a directory, a file.
-func suggestOpen(s *situation) []Suggestion {
+// suggestOpen suggests commands for the entries of a listing: a README, a directory, a file.
+func suggestOpen(s *preparedContext) []Suggestion {
 	if s.Result.Kind != diagnostics.Listing {
 		return nil
 	}
@@ -235,7 +239,7 @@ func suggestOpen(s *situation) []Suggestion {
 		}
 	}
 	var all []Suggestion
-	if n, ok := quote(s.readFirst(names)); ok {
+	if n, ok := quote(s.findReadme(names)); ok {
 		all = append(all, Suggestion{Command: "less " + n, Reason: "this is meant to be read first"})
 	}
 	if n, ok := quote(dir); ok {

@@ -12,21 +12,21 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Context is what suggestions are made from.
+// Context is the input of Suggest.
 type Context struct {
 	Line     string             // the command line, as typed
-	Output   string             // its end is enough: maxSuggestBytes are looked at
-	Result   diagnostics.Result // of Parse
-	Programs []string
-	Files    []string // names in the working directory
-	Verbs    *Verbs   // what its files let one run
+	Output   string             // only its last maxSuggestBytes are searched
+	Result   diagnostics.Result // from Parse
+	Programs []string           // names of programs in PATH
+	Files    []string           // names in the working directory
+	Targets  *Targets           // make targets and npm scripts of the working directory
 }
 
 // Suggestion is a possible next command. It is data for users and programs to choose from; nothing runs it
 // automatically.
 type Suggestion struct {
 	Rule    string `json:"rule"`
-	Command string `json:"command"` // a shell's command line
+	Command string `json:"command"` // a command line for a shell
 	Reason  string `json:"reason"`
 }
 
@@ -35,14 +35,14 @@ const (
 	maxSuggestions  = 5
 )
 
-// rule is a row of the table of suggestions.
+// rule is a row of the table of suggestion rules.
 type rule struct {
-	name string
-	when outcome
-	make func(*situation) []Suggestion
+	name      string
+	appliesTo outcome
+	suggest   func(*preparedContext) []Suggestion
 }
 
-// outcome is the kind of commands that a rule applies to.
+// outcome is a set of command outcomes to which a rule applies.
 type outcome uint8
 
 const (
@@ -50,20 +50,20 @@ const (
 	succeeded
 )
 
-// situation is a Context, prepared.
-type situation struct {
+// preparedContext is a Context with the output's end and a set of the files.
+type preparedContext struct {
 	*Context
 	out   string
 	files map[string]bool
 }
 
-// Suggest applies the rules to what happened. Names from output and listings are either
-// of harmless letters or quoted, since both can be chosen by others.
+// Suggest applies the rules to a finished command. Names from output and listings consist of harmless characters or are
+// quoted, since the output may be untrusted.
 func Suggest(c Context) []Suggestion {
-	if c.Result.Exit == nil || strings.Contains(c.Line, "\x00") { // no shell was given such a line, and none takes a better one
+	if c.Result.Exit == nil || strings.Contains(c.Line, "\x00") { // no shell accepts such a line
 		return nil
 	}
-	s := &situation{Context: &c, out: c.Output[max(0, len(c.Output)-maxSuggestBytes):], files: map[string]bool{}}
+	s := &preparedContext{Context: &c, out: c.Output[max(0, len(c.Output)-maxSuggestBytes):], files: map[string]bool{}}
 	for _, f := range c.Files {
 		s.files[f] = true
 	}
@@ -74,10 +74,10 @@ func Suggest(c Context) []Suggestion {
 	var all []Suggestion
 	for i := range rules {
 		r := &rules[i]
-		if r.when&when == 0 {
+		if r.appliesTo&when == 0 {
 			continue
 		}
-		for _, sug := range r.make(s) {
+		for _, sug := range r.suggest(s) {
 			sug.Rule = r.name
 			if len(all) < maxSuggestions && sug.Command != strings.TrimSpace(c.Line) && !slices.ContainsFunc(all, func(a Suggestion) bool { return a.Command == sug.Command }) {
 				all = append(all, sug)
@@ -91,7 +91,7 @@ func Suggest(c Context) []Suggestion {
 }
 
 // suggestFirstError suggests to open the place of the first error, for a failed command without another suggestion.
-func suggestFirstError(s *situation) []Suggestion {
+func suggestFirstError(s *preparedContext) []Suggestion {
 	for i := range s.Result.Diagnostics {
 		d := &s.Result.Diagnostics[i]
 		if d.File != "" && d.Line > 0 && d.Severity == diagnostics.Error {
@@ -101,13 +101,13 @@ func suggestFirstError(s *situation) []Suggestion {
 	return nil
 }
 
-// one makes a single suggestion.
-func one(command, reason string) []Suggestion {
+// single returns one suggestion.
+func single(command, reason string) []Suggestion {
 	return []Suggestion{{Command: command, Reason: reason}}
 }
 
-// find returns the first matching group of a regular expression in the output.
-func (s *situation) find(re pattern.Pattern) string {
+// firstMatch returns the first non-empty group of a regular expression in the output, or "".
+func (s *preparedContext) firstMatch(re pattern.Pattern) string {
 	if m := re.FindStringSubmatch(s.out); m != nil {
 		for _, g := range m[1:] {
 			if g != "" {
@@ -118,7 +118,8 @@ func (s *situation) find(re pattern.Pattern) string {
 	return ""
 }
 
-func (s *situation) outputContains(text string) bool { return strings.Contains(s.out, text) }
+// outputContains reports whether the output's end contains a text.
+func (s *preparedContext) outputContains(text string) bool { return strings.Contains(s.out, text) }
 
 // quote returns a name as a word of a shell's command line, with ./ before a name that looks like an option. ok is
 // false if the name cannot be written or is empty.
@@ -135,7 +136,7 @@ func quote(name string) (string, bool) {
 
 // replaceWord replaces a word of a command line, or returns "" if it does not contain that word.
 func replaceWord(line, old, word string) string {
-	if old == "" { // it would be found everywhere, without end
+	if old == "" { // strings.Index would find it everywhere
 		return ""
 	}
 	for i := 0; ; {
@@ -152,8 +153,8 @@ func replaceWord(line, old, word string) string {
 	}
 }
 
-// readFirst returns the first name that looks like a README.
-func (s *situation) readFirst(names []string) string {
+// findReadme returns the first name that looks like a README.
+func (s *preparedContext) findReadme(names []string) string {
 	for _, n := range names {
 		if base := strings.ToUpper(path.Base(n)); strings.HasPrefix(base, "README") {
 			return n

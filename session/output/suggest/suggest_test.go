@@ -11,7 +11,7 @@ import (
 // FEATURES: R29
 func TestSuggest(t *testing.T) {
 	programs := strings.Fields("git gitk gist ls make cmake python3 cargo go x;y")
-	verbs := &Verbs{Make: []string{"all", "test"}, NPM: []string{"build", "start", "test"}}
+	verbs := &Targets{Make: []string{"all", "test"}, NPM: []string{"build", "start", "test"}}
 	for _, c := range []struct {
 		name, line string
 		exit       int
@@ -45,7 +45,7 @@ func TestSuggest(t *testing.T) {
 		{"go.sum", "go build", 1, "missing go.sum entry for module providing package x\n", "go.mod", "go mod tidy"},
 		{"crate", "cargo build", 101, "error[E0432]: unresolved import `serde`\n", "Cargo.toml", "cargo add serde"},
 		{"port", "npm start", 1, "Error: listen EADDRINUSE: address already in use :::3000\n", "", "lsof -i :3000"},
-		{"failed test", "go test ./p", 1, goFailed, "go.mod", "go test -run '^TestBad$' example.org/x/p"},
+		{"failed test", "go test ./p", 1, goFailOutput, "go.mod", "go test -run '^TestBad$' example.org/x/p"},
 		{"failed subtest", "go test ./p", 1, "--- FAIL: TestA (0s)\n    --- FAIL: TestA/b.c (0s)\nFAIL\tx/p\t0s\n", "", `go test -run '^TestA$/^b\.c$' x/p`},
 		{"failed pytest", "pytest", 1, "FAILED tests/a.py::test_x - no\n1 failed in 0.1s\n", "", "pytest tests/a.py::test_x"},
 		{"built with go", "go build ./...", 0, "", "go.mod Makefile", "go test ./... | go run ."},
@@ -63,7 +63,7 @@ func TestSuggest(t *testing.T) {
 	} {
 		exit := c.exit
 		var got []string
-		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: diagnostics.Parse(c.line, &exit, c.out), Programs: programs, Files: strings.Fields(c.files), Verbs: verbs}) {
+		for _, s := range Suggest(Context{Line: c.line, Output: c.out, Result: diagnostics.Parse(c.line, &exit, c.out), Programs: programs, Files: strings.Fields(c.files), Targets: verbs}) {
 			got = append(got, s.Command)
 			if s.Rule == "" || s.Reason == "" {
 				t.Errorf("%s: %+v", c.name, s)
@@ -78,8 +78,8 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// goFailed is what go test -v prints of a test that fails.
-const goFailed = `=== RUN   TestGood
+// goFailOutput is the output of go test -v for a failing test.
+const goFailOutput = `=== RUN   TestGood
 --- PASS: TestGood (0.00s)
 === RUN   TestBad
     p_test.go:4: got 1
@@ -90,11 +90,11 @@ FAIL	example.org/x/p	0.056s
 FAIL
 `
 
-// Suggestions end, and are lines for a shell, whatever was printed.
+// FuzzSuggest checks that suggestions are valid shell lines for any output.
 func FuzzSuggest(f *testing.F) {
 	one, missing := 1, 127
 	for _, line := range []string{"make", "npm run lint", "git psuh", "go test ./p", "./run", "sudo apt install x", "\x00(psuh"} {
-		for _, out := range []string{goFailed, "bash: gti: command not found\n", "make: *** No rule to make target 'lnit'.  Stop.\n",
+		for _, out := range []string{goFailOutput, "bash: gti: command not found\n", "make: *** No rule to make target 'lnit'.  Stop.\n",
 			"git: 'psuh' is not a git command. See 'git --help'.\n\nThe most similar command is\n\tpush\n", "Error: listen EADDRINUSE: address already in use :::3000\n"} {
 			f.Add(line, out)
 		}
@@ -102,7 +102,7 @@ func FuzzSuggest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line, out string) {
 		for _, exit := range []*int{nil, &one, &missing} {
 			c := Context{Line: line, Output: out, Result: diagnostics.Parse(line, exit, out), Programs: []string{"git", "ls", "make"},
-				Files: []string{"go.mod", "a b"}, Verbs: &Verbs{Make: []string{"lint"}, NPM: []string{"lint"}}}
+				Files: []string{"go.mod", "a b"}, Targets: &Targets{Make: []string{"lint"}, NPM: []string{"lint"}}}
 			for _, s := range Suggest(c) {
 				if s.Command == "" || s.Reason == "" || s.Rule == "" || strings.ContainsAny(s.Command, "\x00\n") && !strings.Contains(line, "\n") {
 					t.Errorf("%q, %q: %+v", line, out, s)

@@ -10,34 +10,33 @@ import (
 const (
 	// stableTime is how long a screen must stay unchanged to count as seen.
 	stableTime = 50 * time.Millisecond
-	// sampleInterval is how often a screen that always changes is recorded.
+	// sampleInterval is the interval at which a constantly changing screen is recorded.
 	sampleInterval = time.Second
 )
 
-// Feed turns output into text, with its own emulator.
+// Feed converts output into text, with its own emulator.
 type Feed struct {
-	b     *Builder
-	term  *vterm.Terminal
-	frame vterm.Frame
-	line  vterm.Line
-	rows  []Row
-	text  []byte
+	builder *Builder
+	term    *vterm.Terminal
+	frame   vterm.Frame
+	line    vterm.Line
+	rows    []Row
+	text    []byte
 
-	alt        bool
-	seen       uint64 // version of the screen compared last
-	last, next time.Time
-	held       []byte // the beginning of a sequence that may be one of switches
+	alt                    bool
+	comparedVersion        uint64    // version of the screen that was compared last
+	lastOutput, nextSample time.Time // time of the last output, and of the next comparison of a changing screen
+	partialSequence        []byte    // incomplete sequence that may switch or clear the screen
 }
 
-// NewFeed returns a Feed that makes text of what the terminal is fed from now on. What it already shows is not part of
-// the text.
+// NewFeed returns a Feed that converts the terminal's output from now on. The current screen is not part of the text.
 func NewFeed(term *vterm.Terminal, emit func(line string)) *Feed {
-	f := &Feed{b: New(emit), term: term}
-	term.OnScroll(func(top, bottom, n int) { f.b.AddScroll(top, bottom, n, f.row) })
+	f := &Feed{builder: New(emit), term: term}
+	term.OnScroll(func(top, bottom, n int) { f.builder.AddScroll(top, bottom, n, f.row) })
 	term.Frame(&f.frame, vterm.Query{})
-	f.alt, f.seen = f.frame.Alt, f.frame.Version
+	f.alt, f.comparedVersion = f.frame.Alt, f.frame.Version
 	if f.alt {
-		f.b.Alternate()
+		f.builder.EnterAlternate()
 	}
 	f.compareScreen()
 	return f
@@ -49,6 +48,7 @@ func (f *Feed) row(i int) Row {
 	return f.asRow(&f.line)
 }
 
+// asRow converts a line of the emulator.
 func (f *Feed) asRow(l *vterm.Line) Row {
 	f.text = f.text[:0]
 	for _, c := range l.Cells {
@@ -63,32 +63,32 @@ func (f *Feed) asRow(l *vterm.Line) Row {
 // compareScreen compares the screen with the previous one.
 func (f *Feed) compareScreen() {
 	f.term.Frame(&f.frame, vterm.Query{})
-	f.seen = f.frame.Version
+	f.comparedVersion = f.frame.Version
 	f.rows = f.rows[:0]
 	for i := range f.frame.Lines {
 		f.rows = append(f.rows, f.asRow(&f.frame.Lines[i]))
 	}
-	f.b.Screen(f.rows)
+	f.builder.Screen(f.rows)
 }
 
-// Write feeds output that was printed at a time.
+// Write feeds output that was printed at the given time.
 func (f *Feed) Write(p []byte, at time.Time) {
-	switch gap := at.Sub(f.last); {
-	case f.last.IsZero():
-		f.next = at.Add(sampleInterval)
-	case (gap >= stableTime || !at.Before(f.next)) && !f.term.Modes().Sync:
-		f.stand()
-		f.next = at.Add(sampleInterval)
+	switch gap := at.Sub(f.lastOutput); {
+	case f.lastOutput.IsZero():
+		f.nextSample = at.Add(sampleInterval)
+	case (gap >= stableTime || !at.Before(f.nextSample)) && !f.term.Modes().Sync:
+		f.compareIfChanged()
+		f.nextSample = at.Add(sampleInterval)
 	}
-	f.last = at
-	for len(f.held)+len(p) > 0 {
-		if len(f.held) > 0 {
-			p = append(f.held, p...)
-			f.held = nil
+	f.lastOutput = at
+	for len(f.partialSequence)+len(p) > 0 {
+		if len(f.partialSequence) > 0 {
+			p = append(f.partialSequence, p...)
+			f.partialSequence = nil
 		}
-		n, whole := switches(p)
+		n, whole := nextSwitch(p)
 		if !whole {
-			f.held = bytes.Clone(p[n:])
+			f.partialSequence = bytes.Clone(p[n:])
 			p = p[:n]
 		}
 		if n > 0 {
@@ -99,23 +99,23 @@ func (f *Feed) Write(p []byte, at time.Time) {
 		if p = p[n:]; len(p) == 0 {
 			return
 		}
-		p = f.sequence(p)
+		p = f.feedSequence(p)
 	}
 }
 
-// stand compares the current screen if it has changed since the last comparison.
-func (f *Feed) stand() {
-	if f.term.Version() != f.seen {
+// compareIfChanged compares the current screen if it has changed since the last comparison.
+func (f *Feed) compareIfChanged() {
+	if f.term.Version() != f.comparedVersion {
 		f.compareScreen()
 	}
 }
 
-// maxSwitch bounds a sequence that is looked at, in bytes.
-const maxSwitch = 32
+// maxSwitchBytes bounds the sequences that are examined.
+const maxSwitchBytes = 32
 
-// switches returns the offset of the next sequence that may switch or clear the screen (a private mode, or ED), or
+// nextSwitch returns the offset of the next sequence that may switch or clear the screen (a private mode, or ED), or
 // len(p). whole is false if p ends inside a possible such sequence.
-func switches(p []byte) (n int, whole bool) {
+func nextSwitch(p []byte) (n int, whole bool) {
 	for n < len(p) {
 		i := bytes.IndexByte(p[n:], 0x1b)
 		if i < 0 {
@@ -129,7 +129,7 @@ func switches(p []byte) (n int, whole bool) {
 		}
 		end := sequenceEnd(rest)
 		switch {
-		case end < 0 && len(rest) < maxSwitch:
+		case end < 0 && len(rest) < maxSwitchBytes:
 			return n, false
 		case end > 0 && (rest[2] == '?' || rest[end-1] == 'J'):
 			return n, true
@@ -141,7 +141,7 @@ func switches(p []byte) (n int, whole bool) {
 
 // sequenceEnd returns the end of the parameterized control sequence at the start of p, or -1 if it is incomplete.
 func sequenceEnd(p []byte) int {
-	for i := 2; i < len(p) && i < maxSwitch; i++ {
+	for i := 2; i < len(p) && i < maxSwitchBytes; i++ {
 		if c := p[i]; (c < '0' || c > '9') && c != ';' && c != ':' && (c != '?' || i > 2) {
 			return i + 1
 		}
@@ -149,57 +149,57 @@ func sequenceEnd(p []byte) int {
 	return -1
 }
 
-// sequence feeds the sequence at the start of p, which may switch the screen, and returns the rest.
-func (f *Feed) sequence(p []byte) []byte {
+// feedSequence feeds the sequence at the start of p, which may switch the screen, and returns the remaining bytes.
+func (f *Feed) feedSequence(p []byte) []byte {
 	n := sequenceEnd(p)
 	if n < 0 {
 		n = 1
 	}
-	if seq := p[:n]; bytes.Contains(seq, []byte("47")) || bytes.Contains(seq, []byte("1049")) {
-		f.stand() // this screen's last
+	if seq := p[:n]; bytes.Contains(seq, []byte("47")) || bytes.Contains(seq, []byte("1049")) { // before the screen is replaced
+		f.compareIfChanged() // this screen's last
 	}
 	_, _ = f.term.Write(p[:n]) // never fails
 	if p[n-1] == 'J' {
-		f.checkWiped()
+		f.detectClear()
 	}
 	if alt := f.term.Modes().AltScreen; alt != f.alt {
 		if f.alt = alt; alt {
-			f.b.Alternate()
+			f.builder.EnterAlternate()
 		} else {
-			f.b.Back()
+			f.builder.LeaveAlternate()
 		}
-		f.seen = 0
+		f.comparedVersion = 0
 	}
 	return p[n:]
 }
 
-// checkWiped reports the screen to the Builder as wiped if all its rows are empty.
-func (f *Feed) checkWiped() {
+// detectClear reports the screen to the Builder as cleared if all its rows are empty.
+func (f *Feed) detectClear() {
 	f.term.Frame(&f.frame, vterm.Query{})
 	for i := range f.frame.Lines {
 		if f.asRow(&f.frame.Lines[i]).Text != "" {
 			return
 		}
 	}
-	f.b.ScreenCleared()
+	f.builder.ScreenCleared()
 }
 
 // Resize changes the terminal's size.
 func (f *Feed) Resize(cols, rows int) {
-	f.stand()
-	f.term.OnScroll(nil) // what leaves now does for the size: it is compared
+	f.compareIfChanged()
+	f.term.OnScroll(nil) // rows that leave because of the size are found by comparison
 	f.term.Resize(cols, rows)
-	f.term.OnScroll(func(top, bottom, n int) { f.b.AddScroll(top, bottom, n, f.row) })
-	f.b.seekAgain()
+	f.term.OnScroll(func(top, bottom, n int) { f.builder.AddScroll(top, bottom, n, f.row) })
+	f.builder.startLookup()
 }
 
-// Close ends the text with what is shown.
+// Close ends the text with the current screen.
 func (f *Feed) Close() Stats {
-	if len(f.held) > 0 {
-		_, _ = f.term.Write(f.held)
+	if len(f.partialSequence) > 0 {
+		_, _ = f.term.Write(f.partialSequence)
 	}
-	f.stand()
+	f.compareIfChanged()
 	f.term.OnScroll(nil)
-	f.b.Close()
-	return f.b.Stats()
+	f.builder.Close()
+	return f.builder.Stats()
 }

@@ -1,4 +1,4 @@
-// Package transcript makes a text of what a terminal showed, full-screen programs included: lines that were scrolled
+// Package transcript converts a terminal's screens, full-screen programs included, into text: lines that were scrolled
 // off or replaced, in order and once, without redraws.
 //
 //	emulator ── Scrolled, before rows leave ──┐
@@ -26,43 +26,43 @@ type Row struct {
 	Wrapped bool   // continues in the next row
 }
 
-// Stats count how a text was made.
+// Stats counts how a text was made.
 type Stats struct {
 	Lines   int // of the text
-	Screens int // that were compared
-	Redrawn int // rows that replaced one that they resemble, and are not in the text
+	Screens int // compared screens
+	Redrawn int // rows that replaced a similar one, and are not in the text
 }
 
 // InPlace reports whether the program mostly redrew rows (top, a progress display). The text then holds little of its
 // output.
 func (s Stats) InPlace() bool { return s.Redrawn > 200 && s.Redrawn > 8*s.Lines }
 
-// Builder makes the text.
+// Builder builds the text.
 type Builder struct {
 	emit  func(line string)
 	stats Stats
 
-	rows   []Row // expected: the screen compared last, scrolled since
-	wiped  []Row // what stood on the screen when it was cleared, until it is clear whether it comes again
-	since  []Row // what has left since then
-	told   int   // of these, from the top, that are in the text
-	hidden []below
-	open   string // rows so far of a line that was wrapped
-	opened bool
+	rows               []Row          // expected rows: the screen compared last, scrolled since
+	cleared            []Row          // rows of a cleared screen, until a redraw or a new page is certain
+	scrolledSinceClear []Row          // rows that scrolled off since the clear
+	emitted            int            // rows from the top that are already in the text
+	hiddenScreens      []hiddenScreen // screens below the current alternate screen
+	wrappedLine        string         // rows so far of a wrapped line
+	hasWrappedLine     bool
 
-	doc  memory
-	seek search
+	known  lineIndex
+	lookup repeatLookup
 }
 
-// below is a screen that an alternate one is shown instead of.
-type below struct {
-	rows []Row
-	told int
+// hiddenScreen is a screen that an alternate screen covers.
+type hiddenScreen struct {
+	rows    []Row
+	emitted int
 }
 
-// New makes a builder that calls emit with each line.
+// New returns a builder that calls emit with each line.
 func New(emit func(line string)) *Builder {
-	return &Builder{emit: emit, doc: memory{at: map[string][]int{}}}
+	return &Builder{emit: emit, known: lineIndex{byText: map[string][]int{}}}
 }
 
 // Stats returns the counts so far.
@@ -70,36 +70,36 @@ func (b *Builder) Stats() Stats { return b.stats }
 
 // AddScroll records that rows top to bottom move up by n, or down by -n. It calls row for those that leave the top.
 func (b *Builder) AddScroll(top, bottom, n int, row func(i int) Row) {
-	b.fit(bottom + 1)
+	b.growRows(bottom + 1)
 	height := bottom - top + 1
 	region := b.rows[top : bottom+1]
 	if n < 0 {
 		n = min(-n, height)
 		copy(region[n:], region[:height-n])
 		clear(region[:n])
-		b.seekAgain() // rows that come into view may be known
+		b.startLookup() // rows that scroll into view may be known
 		return
 	}
 	n = min(n, height)
 	for i := range n {
-		if top == 0 && b.told > 0 {
-			b.told--
+		if top == 0 && b.emitted > 0 {
+			b.emitted--
 			continue
 		}
-		b.leaves(row(top + i))
+		b.scrolledOff(row(top + i))
 	}
 	copy(region, region[n:])
 	clear(region[height-n:])
 }
 
-// leaves takes a row that was scrolled off.
-func (b *Builder) leaves(r Row) {
-	if b.wiped == nil {
-		b.line(r)
+// scrolledOff handles a row that scrolled off the top.
+func (b *Builder) scrolledOff(r Row) {
+	if b.cleared == nil {
+		b.emitRow(r)
 		return
 	}
-	if b.since = append(b.since, r); len(b.since) >= maxKnownLines {
-		b.settle(nil)
+	if b.scrolledSinceClear = append(b.scrolledSinceClear, r); len(b.scrolledSinceClear) >= maxKnownLines {
+		b.resolveClear(nil)
 	}
 }
 
@@ -108,50 +108,50 @@ func (b *Builder) ScreenCleared() {
 	if !slices.ContainsFunc(b.rows, func(r Row) bool { return r.Text != "" }) {
 		return
 	}
-	b.settle(nil)
-	b.wiped = slices.Clone(b.rows)
+	b.resolveClear(nil)
+	b.cleared = slices.Clone(b.rows)
 	clear(b.rows)
 }
 
-// settle decides whether cleared rows were redrawn, by the screen and by the rows that left it since. If most were not,
-// a page was turned.
-func (b *Builder) settle(rows []Row) {
-	if b.wiped == nil {
+// resolveClear decides whether cleared rows were redrawn, by the screen and by the rows that scrolled off since. If most
+// were not, the program turned a page.
+func (b *Builder) resolveClear(rows []Row) {
+	if b.cleared == nil {
 		return
 	}
-	was, since := b.wiped, b.since
-	b.wiped, b.since = nil, nil
-	if len(since) == 0 { // as if it had been drawn over
-		b.rows = was
+	cleared, since := b.cleared, b.scrolledSinceClear
+	b.cleared, b.scrolledSinceClear = nil, nil
+	if len(since) == 0 { // as if overwritten
+		b.rows = cleared
 		return
 	}
-	again, filled := 0, 0
-	there := map[string]bool{}
+	redrawn, filled := 0, 0
+	present := map[string]bool{}
 	for _, list := range [][]Row{since, rows} {
 		for _, r := range list {
-			there[r.Text] = true
+			present[r.Text] = true
 		}
 	}
-	for _, r := range was {
+	for _, r := range cleared {
 		if r.Text == "" {
 			continue
 		}
-		if filled++; there[r.Text] {
-			again++
+		if filled++; present[r.Text] {
+			redrawn++
 		}
 	}
-	if 2*again < filled {
-		b.fromTop(was)
+	if 2*redrawn < filled {
+		b.emitFromTop(cleared)
 	}
-	b.told = 0
-	b.seekAgain()
+	b.emitted = 0
+	b.startLookup()
 	for _, r := range since {
-		b.line(r)
+		b.emitRow(r)
 	}
 }
 
-// fit extends the expected rows to at least n.
-func (b *Builder) fit(n int) {
+// growRows extends the expected rows to at least n.
+func (b *Builder) growRows(n int) {
 	for len(b.rows) < n {
 		b.rows = append(b.rows, Row{})
 	}
@@ -160,52 +160,52 @@ func (b *Builder) fit(n int) {
 // Screen compares the current screen with the expected rows.
 func (b *Builder) Screen(rows []Row) {
 	b.stats.Screens++
-	b.settle(rows)
-	b.fit(len(rows))
-	if was := b.rows; len(was) > len(rows) { // it has become smaller: from the top, as terminals do
-		b.fromTop(was[:len(was)-len(rows)])
-		b.rows = was[len(was)-len(rows):]
+	b.resolveClear(rows)
+	b.growRows(len(rows))
+	if prev := b.rows; len(prev) > len(rows) { // a smaller screen loses rows at the top, as in terminals
+		b.emitFromTop(prev[:len(prev)-len(rows)])
+		b.rows = prev[len(prev)-len(rows):]
 	}
 	b.compare(rows)
 	b.rows = append(b.rows[:0], rows...)
 }
 
-// compare decides what happened to each expected row: kept, scrolled, replaced or turned away.
+// compare decides for each expected row whether it stayed, scrolled, was replaced or belongs to a turned page.
 func (b *Builder) compare(rows []Row) {
-	was := b.rows
+	prev := b.rows
 	first, last := 0, len(rows)
-	for first < last && was[first] == rows[first] {
+	for first < last && prev[first] == rows[first] {
 		first++
 	}
-	for last > first && was[last-1] == rows[last-1] {
+	for last > first && prev[last-1] == rows[last-1] {
 		last--
 	}
 	if first == last {
 		return
 	}
-	was, rows = was[first:last], rows[first:last]
-	if first > 0 && b.told > first { // rows below have changed since they were recorded
-		b.told = first
+	prev, rows = prev[first:last], rows[first:last]
+	if first > 0 && b.emitted > first { // rows below have changed since they were recorded
+		b.emitted = first
 	}
-	switch by := shift(was, rows); {
+	switch by := scrollOffset(prev, rows); {
 	case by > 0:
-		b.fromTop(was[:by])
-		b.replaceRows(was[by:], rows[:len(rows)-by])
+		b.emitFromTop(prev[:by])
+		b.replaceRows(prev[by:], rows[:len(rows)-by])
 		return
 	case by < 0:
-		b.seekAgain()
+		b.startLookup()
 		return
 	}
-	b.replaceRows(was, rows)
+	b.replaceRows(prev, rows)
 }
 
 // replaceRows handles rows that were overwritten in place.
-func (b *Builder) replaceRows(was, rows []Row) {
+func (b *Builder) replaceRows(prev, rows []Row) {
 	filled, other, same := 0, 0, 0
-	for i := range was {
+	for i := range prev {
 		switch {
-		case was[i].Text == "":
-		case was[i] == rows[i]:
+		case prev[i].Text == "":
+		case prev[i] == rows[i]:
 			same++
 		default:
 			filled++
@@ -215,116 +215,117 @@ func (b *Builder) replaceRows(was, rows []Row) {
 		return
 	}
 	page := filled > 2 && 2*filled >= len(b.rows) && same*8 < filled // most of the screen changed at once
-	for i := range was {
-		if was[i].Text != "" && was[i] != rows[i] && !alike(was[i].Text, rows[i].Text, page) {
+	for i := range prev {
+		if prev[i].Text != "" && prev[i] != rows[i] && !isReplacement(prev[i].Text, rows[i].Text, page) {
 			other++
 		}
 	}
-	// Of a page that is turned at most the status rows stay what they were; a table that is renewed keeps its head.
-	if 2*other <= filled || same+filled-other > 2 || filled == 1 && rows[slices.IndexFunc(was, func(r Row) bool { return r.Text != "" })].Text != "" {
+	// A turned page keeps at most the status rows; a redrawn table keeps its header.
+	if 2*other <= filled || same+filled-other > 2 || filled == 1 && rows[slices.IndexFunc(prev, func(r Row) bool { return r.Text != "" })].Text != "" {
 		b.stats.Redrawn += filled
 		return
 	}
-	b.fromTop(was)
-	b.seekAgain()
+	b.emitFromTop(prev)
+	b.startLookup()
 }
 
-// seekAgain starts looking lines up, unless the text is empty: equal lines at its start are new.
-func (b *Builder) seekAgain() {
-	if b.doc.end() > 0 {
-		b.seek.begin()
+// startLookup starts looking lines up, unless the text is empty: equal lines at its start are new.
+func (b *Builder) startLookup() {
+	if b.known.nextNumber() > 0 {
+		b.lookup.start()
 	}
 }
 
-// fromTop emits rows that leave from the top of the screen, except those already emitted.
-func (b *Builder) fromTop(rows []Row) {
-	n := min(b.told, len(rows))
-	b.told -= n
-	b.lines(rows[n:])
+// emitFromTop emits rows that leave the top of the screen, except those already emitted.
+func (b *Builder) emitFromTop(rows []Row) {
+	n := min(b.emitted, len(rows))
+	b.emitted -= n
+	b.emitRows(rows[n:])
 }
 
-// lines emits rows without trailing blank ones.
-func (b *Builder) lines(rows []Row) {
+// emitRows emits rows without trailing blank ones.
+func (b *Builder) emitRows(rows []Row) {
 	for len(rows) > 0 && rows[len(rows)-1].Text == "" {
 		rows = rows[:len(rows)-1]
 	}
 	for _, r := range rows {
-		b.line(r)
+		b.emitRow(r)
 	}
 }
 
-// line takes a row that leaves.
-func (b *Builder) line(r Row) {
-	if r.Wrapped && len(b.open) < maxLine {
-		b.open += r.Text
-		b.opened = true
+// emitRow emits a row, joined with the wrapped rows before it.
+func (b *Builder) emitRow(r Row) {
+	if r.Wrapped && len(b.wrappedLine) < maxLine {
+		b.wrappedLine += r.Text
+		b.hasWrappedLine = true
 		return
 	}
 	text := r.Text
-	if b.opened {
-		text, b.open, b.opened = b.open+text, "", false
+	if b.hasWrappedLine {
+		text, b.wrappedLine, b.hasWrappedLine = b.wrappedLine+text, "", false
 	}
-	if b.seek.on {
-		b.seek.line(b, text)
+	if b.lookup.isActive {
+		b.lookup.addLine(b, text)
 		return
 	}
-	b.put(text)
+	b.appendLine(text)
 }
 
-// maxLine bounds a line of rows that were wrapped, in bytes.
+// maxLine bounds a line that is joined from wrapped rows, in bytes.
 const maxLine = 64 << 10
 
-// put appends a line to the text.
-func (b *Builder) put(text string) {
+// appendLine appends a line to the text.
+func (b *Builder) appendLine(text string) {
 	b.stats.Lines++
-	b.doc.add(text)
+	b.known.add(text)
 	b.emit(text)
 }
 
-// Alternate records a switch to another screen. The rows of this one become lines of the text and are kept until Back.
-func (b *Builder) Alternate() {
-	b.settle(nil)
-	b.fromTop(b.rows)
-	told := len(b.rows)
-	for told > 0 && b.rows[told-1].Text == "" {
-		told--
+// EnterAlternate records a switch to another screen. The rows of this one become lines of the text and are kept until
+// LeaveAlternate.
+func (b *Builder) EnterAlternate() {
+	b.resolveClear(nil)
+	b.emitFromTop(b.rows)
+	emitted := len(b.rows)
+	for emitted > 0 && b.rows[emitted-1].Text == "" {
+		emitted--
 	}
-	b.hidden = append(b.hidden, below{b.rows, told})
-	b.rows, b.told = nil, 0
+	b.hiddenScreens = append(b.hiddenScreens, hiddenScreen{b.rows, emitted})
+	b.rows, b.emitted = nil, 0
 }
 
-// Back records the return to the previous screen. The rows of this one become lines of the text.
-func (b *Builder) Back() {
-	b.settle(nil)
-	b.seekAgain() // it may show an earlier page
-	b.fromTop(b.rows)
-	b.seek.end(b)
-	b.rows, b.told = nil, 0
-	if n := len(b.hidden); n > 0 {
-		b.rows, b.told, b.hidden = b.hidden[n-1].rows, b.hidden[n-1].told, b.hidden[:n-1]
+// LeaveAlternate records the return to the previous screen. The rows of this one become lines of the text.
+func (b *Builder) LeaveAlternate() {
+	b.resolveClear(nil)
+	b.startLookup() // it may show an earlier page
+	b.emitFromTop(b.rows)
+	b.lookup.finish(b)
+	b.rows, b.emitted = nil, 0
+	if n := len(b.hiddenScreens); n > 0 {
+		b.rows, b.emitted, b.hiddenScreens = b.hiddenScreens[n-1].rows, b.hiddenScreens[n-1].emitted, b.hiddenScreens[:n-1]
 	}
 }
 
 // Close ends the text with the rows of the screen.
 func (b *Builder) Close() {
-	b.settle(nil)
-	for range b.hidden {
-		b.Back()
+	b.resolveClear(nil)
+	for range b.hiddenScreens {
+		b.LeaveAlternate()
 	}
-	b.fromTop(b.rows)
+	b.emitFromTop(b.rows)
 	b.rows = nil
-	if b.opened {
-		b.line(Row{})
+	if b.hasWrappedLine {
+		b.emitRow(Row{})
 	}
-	b.seek.end(b)
+	b.lookup.finish(b)
 }
 
-// shift returns by how many rows the text moved up (negative: down), or 0 if it did not move or that is uncertain. Rows
-// that stayed in place count for 0.
-func shift(was, rows []Row) int {
+// scrollOffset returns by how many rows the text moved up (negative: down), or 0 if it did not move or that is uncertain.
+// Rows that stayed in place count for 0.
+func scrollOffset(prev, rows []Row) int {
 	best, score := 0, 0
 	for i := range rows {
-		if rows[i].Text != "" && rows[i] == was[i] {
+		if rows[i].Text != "" && rows[i] == prev[i] {
 			score++
 		}
 	}
@@ -333,10 +334,10 @@ func shift(was, rows []Row) int {
 			continue
 		}
 		n, missing, first, last := 0, 0, -1, -1
-		for i := max(0, -by); i < len(rows) && i+by < len(was); i++ {
+		for i := max(0, -by); i < len(rows) && i+by < len(prev); i++ {
 			switch {
-			case was[i+by].Text == "":
-			case rows[i] != was[i+by]:
+			case prev[i+by].Text == "":
+			case rows[i] != prev[i+by]:
 				missing++
 			default:
 				if first < 0 {
@@ -345,8 +346,8 @@ func shift(was, rows []Row) int {
 				n, last = n+1, i
 			}
 		}
-		// A single matching line is chance, unless it is the first or last one and no more can match. A table sorted
-		// again also matches elsewhere, but with other lines between.
+		// A single matching line is chance, unless it is the first or last one and no more can match. A re-sorted table also
+		// matches elsewhere, but with other lines between.
 		switch {
 		case n <= score, missing > max(2, n/4):
 		case n >= 2 || first == 0 && by > 0 && by >= len(rows)-2 || by < 0 && last == len(rows)-1 && -by >= len(rows)-2:
@@ -356,16 +357,16 @@ func shift(was, rows []Row) int {
 	return best
 }
 
-// alike reports whether row b replaces row a: they differ in numbers only, share a beginning, or share half of their
-// words. If page is set (the whole page changed), they must share most words.
-func alike(a, b string, page bool) bool {
+// isReplacement reports whether row b replaces row a: they differ in numbers only, share a beginning, or share half of
+// their words. If page is set (the whole page changed), they must share most words.
+func isReplacement(a, b string, page bool) bool {
 	if b == "" {
 		return false
 	}
-	if numberless(a) == numberless(b) {
+	if stripNumbers(a) == stripNumbers(b) {
 		return true
 	}
-	if n := common(a, b); !page && (n >= 8 || n > 0 && 2*n >= min(len(a), len(b))) {
+	if n := commonPrefix(a, b); !page && (n >= 8 || n > 0 && 2*n >= min(len(a), len(b))) {
 		return true
 	}
 	as, bs := strings.Fields(a), strings.Fields(b)
@@ -381,8 +382,8 @@ func alike(a, b string, page bool) bool {
 	return 2*same >= max(len(as), len(bs))
 }
 
-// numberless returns s without digits and blanks.
-func numberless(s string) string {
+// stripNumbers returns s without digits and blanks.
+func stripNumbers(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r == ' ' {
 			return -1
@@ -391,8 +392,8 @@ func numberless(s string) string {
 	}, s)
 }
 
-// common returns the length of the common prefix of a and b.
-func common(a, b string) int {
+// commonPrefix returns the length of the common prefix of a and b.
+func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// of is the transcript of pieces of output, each of which stood for a while.
-func of(cols, rows int, pieces ...string) (lines []string, stats Stats) {
+// transcriptOf returns the transcript of pieces of output, each visible for a while.
+func transcriptOf(cols, rows int, pieces ...string) (lines []string, stats Stats) {
 	f := NewFeed(vterm.New(vterm.Options{Cols: cols, Rows: rows}), func(l string) { lines = append(lines, l) })
 	at := time.Unix(1_700_000_000, 0)
 	for _, p := range pieces {
@@ -22,15 +22,15 @@ func of(cols, rows int, pieces ...string) (lines []string, stats Stats) {
 	return lines, f.Close()
 }
 
-// line is one that has nothing in common with the others.
-func line(i int) string {
+// uniqueLine returns a line that has nothing in common with the others.
+func uniqueLine(i int) string {
 	return strings.Repeat(string(rune('a'+i)), 3) + " " + strings.Repeat(string(rune('A'+i)), 5)
 }
 
 // Equal lines after the resize at the start of a session are new lines.
 //
 // FAULT: G7
-func TestEqualLines_AfterTheFirstResize(t *testing.T) {
+func TestEqualLines_AreNew_AfterFirstResize(t *testing.T) {
 	var lines []string
 	f := NewFeed(vterm.New(vterm.Options{Cols: 80, Rows: 24}), func(l string) { lines = append(lines, l) })
 	f.Resize(100, 30)
@@ -41,16 +41,16 @@ func TestEqualLines_AfterTheFirstResize(t *testing.T) {
 }
 
 func TestTranscript(t *testing.T) {
-	page := func(from, to int) string { // as a pager draws it
+	page := func(from, to int) string { // as drawn by a pager
 		s := "\x1b[H\x1b[2J"
 		for i := from; i <= to; i++ {
-			s += line(i) + "\r\n"
+			s += uniqueLine(i) + "\r\n"
 		}
 		return s + ":"
 	}
 	text := func(from, to int) (lines []string) {
 		for i := from; i <= to; i++ {
-			lines = append(lines, line(i))
+			lines = append(lines, uniqueLine(i))
 		}
 		return lines
 	}
@@ -67,7 +67,7 @@ func TestTranscript(t *testing.T) {
 		{"a wrapped line", []string{strings.Repeat("0123456789", 5) + "\r\nx\r\n"}, []string{strings.Repeat("0123456789", 5), "x"}},
 		{
 			"pages that are turned, forward and back", []string{"before\r\n\x1b[?1049h" + page(1, 5), page(6, 10), page(1, 5), page(6, 10), page(11, 14), "\x1b[?1049lafter\r\n"},
-			slices.Concat([]string{"before"}, text(1, 10), []string{":"}, text(11, 14), []string{":", "after"}), // the pager's prompt where it moved
+			slices.Concat([]string{"before"}, text(1, 10), []string{":"}, text(11, 14), []string{":", "after"}), // the pager's prompt after it moved
 		},
 		{
 			"scrolled by drawing", []string{"\x1b[?1049h" + page(1, 5), page(2, 6), page(4, 8), page(3, 7), page(5, 9), "\x1b[?1049l"},
@@ -88,16 +88,16 @@ func TestTranscript(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, _ := of(30, 6, c.pieces...)
-			if !slices.Equal(trimmed(got), trimmed(c.want)) {
+			got, _ := transcriptOf(30, 6, c.pieces...)
+			if !slices.Equal(trimBlankLines(got), trimBlankLines(c.want)) {
 				t.Errorf("got\n%q\nwant\n%q", got, c.want)
 			}
 		})
 	}
 }
 
-// trimmed are lines without the blank ones at both ends.
-func trimmed(lines []string) []string {
+// trimBlankLines returns lines without the blank ones at both ends.
+func trimBlankLines(lines []string) []string {
 	for len(lines) > 0 && lines[0] == "" {
 		lines = lines[1:]
 	}
@@ -107,11 +107,11 @@ func trimmed(lines []string) []string {
 	return lines
 }
 
-// Lines that a full-screen program prints one by one in a scroll region come out once and in order, whatever stands
-// around the region, however they are cut, and while the rest is drawn over.
+// Lines that a full-screen program prints one by one in a scroll region are emitted once and in order. The content around
+// the region, the chunks of the output and redraws do not matter.
 //
 // FEATURES: R103
-func TestLinesOfARegion(t *testing.T) {
+func TestScrollRegion_LinesEmittedOnce(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rows := 4 + r.IntN(20)
@@ -144,7 +144,7 @@ func TestLinesOfARegion(t *testing.T) {
 			pieces = append(pieces, rest[:n])
 			rest = rest[n:]
 		}
-		lines, _ := of(60, rows, pieces...)
+		lines, _ := transcriptOf(60, rows, pieces...)
 		var got []string
 		for _, l := range lines {
 			if strings.HasPrefix(l, "line ") {
@@ -157,8 +157,8 @@ func TestLinesOfARegion(t *testing.T) {
 	}
 }
 
-// A program that only draws over what it drew is told as such.
-func TestInPlace(t *testing.T) {
+// A program that only overwrites its rows is reported as InPlace.
+func TestStats_InPlace(t *testing.T) {
 	pieces := []string{"\x1b[?1049h"}
 	for i := range 100 {
 		s := "\x1b[H"
@@ -167,16 +167,16 @@ func TestInPlace(t *testing.T) {
 		}
 		pieces = append(pieces, s)
 	}
-	lines, stats := of(60, 10, pieces...)
+	lines, stats := transcriptOf(60, 10, pieces...)
 	if !stats.InPlace() || len(lines) > 10 {
 		t.Errorf("%+v, %q", stats, lines)
 	}
-	if _, stats := of(60, 10, strings.Repeat("a line of a log\r\n", 1000)); stats.InPlace() {
+	if _, stats := transcriptOf(60, 10, strings.Repeat("a line of a log\r\n", 1000)); stats.InPlace() {
 		t.Errorf("a log: %+v", stats)
 	}
 }
 
-// Any bytes make a text whose lines are in time and bounded, however they are cut.
+// FuzzTranscript checks that any bytes give a bounded text, however they are chunked.
 func FuzzTranscript(f *testing.F) {
 	f.Add([]byte("\x1b[?1049hone\r\ntwo\x1b[H\x1b[2Jthree\x1b[?1049l"), 7)
 	f.Add([]byte("\x1b[2;4r\x1b[4H\n\n\nx\x1b[1L\x1b[2M\x1b[?47h\x1b[S\x1b[T"), 3)
@@ -191,7 +191,7 @@ func FuzzTranscript(f *testing.F) {
 			pieces = append(pieces, rest[:k])
 			rest = rest[k:]
 		}
-		lines, stats := of(20, 5, pieces...)
+		lines, stats := transcriptOf(20, 5, pieces...)
 		if stats.Lines != len(lines) {
 			t.Fatalf("%d lines, %+v", len(lines), stats)
 		}
@@ -207,7 +207,7 @@ func BenchmarkFeed(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(log.Len()))
 			for b.Loop() {
-				of(80, 24, before, log.String())
+				transcriptOf(80, 24, before, log.String())
 			}
 		})
 	}

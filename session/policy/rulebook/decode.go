@@ -94,13 +94,13 @@ func tooMuch(src []byte) *tomldoc.Problem {
 	case bytes.Count(src, []byte("=")) > maxKeys:
 		return &tomldoc.Problem{Text: fmt.Sprintf("the file has more than %d keys; take out what is not needed", maxKeys)}
 	case longKey(src) >= 0:
-		return &tomldoc.Problem{Position: tomldoc.PlaceOf(src, longKey(src)), Text: fmt.Sprintf("a key here has more than %d parts; none that is known has more than two", maxParts)}
+		return &tomldoc.Problem{Position: tomldoc.PositionOf(src, longKey(src)), Text: fmt.Sprintf("a key here has more than %d parts; none that is known has more than two", maxParts)}
 	case !utf8.Valid(src) || bytes.IndexByte(src, 0) >= 0:
 		at := bytes.IndexByte(src, 0)
 		if at < 0 {
 			at = invalidAt(src)
 		}
-		return &tomldoc.Problem{Position: tomldoc.PlaceOf(src, at), Text: "this is no text in UTF-8; save the file as one"}
+		return &tomldoc.Problem{Position: tomldoc.PositionOf(src, at), Text: "this is no text in UTF-8; save the file as one"}
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (d *decoder) document() {
 	own := map[int]int{-1: 0} // rules so far, by section; -1 is the top level
 	for _, h := range d.doc.Headers {
 		switch name := strings.Join(h.Path, "."); {
-		case !h.Many && slices.Contains([]string{"rules", "sections", "sections.rules"}, name):
+		case !h.IsArray && slices.Contains([]string{"rules", "sections", "sections.rules"}, name):
 			d.problem(h.At, name, "there may be several of these; write [[%s]]", name)
 		case name == "sections":
 			d.file.Sections = append(d.file.Sections, Section{At: h.At})
@@ -226,7 +226,7 @@ func (d *decoder) headerIsWrong(it *tomldoc.Item) bool {
 		return true
 	}
 	for _, h := range d.doc.Headers {
-		if !h.Many && len(h.Path) < len(it.Path) && slices.Equal(h.Path, it.Path[:len(h.Path)]) {
+		if !h.IsArray && len(h.Path) < len(it.Path) && slices.Equal(h.Path, it.Path[:len(h.Path)]) {
 			return true
 		}
 	}

@@ -4,5 +4,5 @@ package proxy
 
 import "os"
 
-// fetch is called on Linux only.
-func fetch([]string) { os.Exit(0) }
+// fetchInside is called on Linux only.
+func fetchInside([]string) { os.Exit(0) }

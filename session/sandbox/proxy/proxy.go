@@ -1,4 +1,4 @@
-// Package proxy lets a sandbox's programs reach listed hosts only.
+// Package proxy limits a sandbox's programs to listed hosts.
 //
 //	program → loopback of the sandbox's own network → proxy (outside) → host
 //
@@ -28,30 +28,30 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// Asker decides about a host that is not listed. It may take as long as a user does.
+// Asker decides about an unlisted host. It may take as long as the user does.
 type Asker func(ctx context.Context, host string, port int) (allowed bool, why string)
 
 // Proxy serves one sandbox.
 type Proxy struct {
 	hosts   []sandbox.Host
-	ask     Asker // nil: what is not listed is refused
+	ask     Asker // nil: unlisted hosts are rejected
 	resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 	dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
-	busy    chan struct{}
+	slots   chan struct{} // one slot per client
 
-	profile, file string // where hosts are listed; empty: unknown
+	profile, file string // where hosts are listed, for messages; empty if unknown
 }
 
 // Bounds of clients.
 const (
-	maxClients  = 512
-	requestTime = 30 * time.Second // until a request is complete
-	dialTime    = 30 * time.Second
+	maxClients     = 512
+	requestTimeout = 30 * time.Second // until a request is complete
+	dialTimeout    = 30 * time.Second
 )
 
-// New makes a proxy. Hosts are as in profiles.
+// New returns a proxy for hosts in the form of profiles.
 func New(hosts []string, ask Asker) (*Proxy, error) {
-	p := &Proxy{ask: ask, busy: make(chan struct{}, maxClients), resolve: resolve, dial: dial}
+	p := &Proxy{ask: ask, slots: make(chan struct{}, maxClients), resolve: resolve, dial: dial}
 	for _, s := range hosts {
 		h, err := sandbox.ParseHost(s)
 		if err != nil {
@@ -62,31 +62,32 @@ func New(hosts []string, ask Asker) (*Proxy, error) {
 	return p, nil
 }
 
+// resolve looks a name up outside of the sandbox.
 func resolve(ctx context.Context, name string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 }
 
+// dial connects to an address outside of the sandbox.
 func dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", to.String())
 }
 
-// Serve answers connections until the listener is closed.
-func (p *Proxy) Serve(l net.Listener) error { return p.each(l, p.client) }
+// Serve serves connections until the listener is closed.
+func (p *Proxy) Serve(l net.Listener) error { return p.acceptAll(l, p.serveClient) }
 
-// Forward leads connections to an address of loopback that is listed out to the same address there, until the listener
-// is closed.
+// Forward forwards connections for a listed loopback address to the same address outside, until the listener is closed.
 func (p *Proxy) Forward(l net.Listener) error {
 	at, err := netip.ParseAddrPort(l.Addr().String())
 	if err != nil {
 		return err
 	}
-	return p.each(l, func(ctx context.Context, c net.Conn) {
+	return p.acceptAll(l, func(ctx context.Context, c net.Conn) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer c.Close()
 		context.AfterFunc(ctx, func() { _ = c.Close() })
-		if !p.isListed(at.Addr(), int(at.Port())) { // asking is for what has a name
+		if !p.isListed(at.Addr(), int(at.Port())) { // approval is for names only
 			return
 		}
 		out, err := p.connect(ctx, at.Addr().String(), int(at.Port()))
@@ -94,21 +95,21 @@ func (p *Proxy) Forward(l net.Listener) error {
 			return
 		}
 		defer out.Close()
-		join(c, c, out)
+		relay(c, c, out)
 	})
 }
 
-// each handles each connection separately.
-func (p *Proxy) each(l net.Listener, deal func(context.Context, net.Conn)) error {
+// acceptAll handles each connection on a separate goroutine.
+func (p *Proxy) acceptAll(l net.Listener, deal func(context.Context, net.Conn)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	defer cancel()
 	for {
-		p.busy <- struct{}{}
+		p.slots <- struct{}{}
 		c, err := l.Accept()
 		if err != nil {
-			<-p.busy
+			<-p.slots
 			var passing interface{ Temporary() bool }
 			if errors.As(err, &passing) && passing.Temporary() {
 				time.Sleep(10 * time.Millisecond) // no descriptors left
@@ -117,50 +118,51 @@ func (p *Proxy) each(l net.Listener, deal func(context.Context, net.Conn)) error
 			return err
 		}
 		clients.Go(func() {
-			defer func() { <-p.busy }()
+			defer func() { <-p.slots }()
 			deal(ctx, c)
 		})
 	}
 }
 
-// request is where a client wants to go.
+// request is the destination of a client.
 type request struct {
 	host string
 	port int
-	// first is what is sent there before what the client sends on.
-	first []byte
-	// answer sends the result to the client; nil: connected.
-	answer func(w io.Writer, err error) error
+	// prefix is sent to the destination before the client's following bytes.
+	prefix []byte
+	// respond sends the result to the client; nil: connected.
+	respond func(w io.Writer, err error) error
 }
 
-func (p *Proxy) client(ctx context.Context, c net.Conn) {
+// serveClient serves one connection.
+func (p *Proxy) serveClient(ctx context.Context, c net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.Close()
 	context.AfterFunc(ctx, func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(requestTime))
+	_ = c.SetDeadline(time.Now().Add(requestTimeout))
 	in := bufio.NewReaderSize(c, maxHead)
-	r, err := read(in, c)
+	r, err := readRequest(in, c)
 	if err != nil {
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
 	out, err := p.connect(ctx, r.host, r.port)
-	if answerErr := r.answer(c, err); err != nil || answerErr != nil {
+	if answerErr := r.respond(c, err); err != nil || answerErr != nil {
 		if out != nil {
 			_ = out.Close()
 		}
 		return
 	}
 	defer out.Close()
-	if _, err := out.Write(r.first); err != nil {
+	if _, err := out.Write(r.prefix); err != nil {
 		return
 	}
-	join(c, in, out)
+	relay(c, in, out)
 }
 
-// read reads a request; its first byte selects the protocol.
-func read(in *bufio.Reader, out io.Writer) (*request, error) {
+// readRequest reads a request; its first byte selects the protocol.
+func readRequest(in *bufio.Reader, out io.Writer) (*request, error) {
 	b, err := in.Peek(1)
 	if err != nil {
 		return nil, err
@@ -175,8 +177,8 @@ func read(in *bufio.Reader, out io.Writer) (*request, error) {
 	return r, err
 }
 
-// join passes on what both sides send until both have ended.
-func join(client net.Conn, in io.Reader, out net.Conn) {
+// relay forwards bytes both ways until both sides have ended.
+func relay(client net.Conn, in io.Reader, out net.Conn) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		_, _ = io.Copy(out, in)
@@ -189,6 +191,7 @@ func join(client net.Conn, in io.Reader, out net.Conn) {
 	both.Wait()
 }
 
+// endWriting closes the writing side of a connection.
 func endWriting(c net.Conn) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
@@ -208,15 +211,15 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s is not to be reached from this sandbox: %s", net.JoinHostPort(e.Host, strconv.Itoa(e.Port)), e.Why)
 }
 
-// connect judges a host and connects to it.
+// connect checks a host and connects to it.
 func (p *Proxy) connect(ctx context.Context, host string, port int) (net.Conn, error) {
-	addrs, err := p.judge(ctx, host, port)
+	addrs, err := p.allowedAddrs(ctx, host, port)
 	if err != nil {
 		return nil, err
 	}
 	var errs error
 	for _, a := range addrs {
-		to, cancel := context.WithTimeout(ctx, dialTime)
+		to, cancel := context.WithTimeout(ctx, dialTimeout)
 		c, err := p.dial(to, netip.AddrPortFrom(a, uint16(port)))
 		cancel()
 		if err == nil {
@@ -227,14 +230,14 @@ func (p *Proxy) connect(ctx context.Context, host string, port int) (net.Conn, e
 	return nil, errs
 }
 
-// judge returns the addresses that a host may be reached at.
-func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr, error) {
+// allowedAddrs returns the allowed addresses of a host, or an error that names the reason.
+func (p *Proxy) allowedAddrs(ctx context.Context, host string, port int) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		a = a.Unmap()
 		if a.Zone() == "" && p.isListed(a, port) {
 			return []netip.Addr{a}, nil
 		}
-		if sandbox.IsInner(a) || a.Zone() != "" {
+		if sandbox.IsInternal(a) || a.Zone() != "" {
 			return nil, &RefusedError{host, port, p.unlistedText(host, port, "it is an inner address, and not listed")}
 		}
 		return []netip.Addr{a}, p.askUnlisted(ctx, host, port, "addresses have to be listed")
@@ -245,14 +248,14 @@ func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr,
 	}
 	known := false
 	for _, h := range p.hosts {
-		known = known || h.ByName(name, port)
+		known = known || h.MatchesName(name, port)
 	}
 	if !known {
 		if err := p.askUnlisted(ctx, name, port, "it is not listed"); err != nil {
 			return nil, err
 		}
 	}
-	look, cancel := context.WithTimeout(ctx, dialTime)
+	look, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	found, err := p.resolve(look, name)
 	if err != nil {
@@ -260,7 +263,7 @@ func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr,
 	}
 	var addrs []netip.Addr
 	for _, a := range found {
-		if a = a.Unmap(); !sandbox.IsInner(a) && a.Zone() == "" || p.isListed(a, port) {
+		if a = a.Unmap(); !sandbox.IsInternal(a) && a.Zone() == "" || p.isListed(a, port) {
 			addrs = append(addrs, a)
 		}
 	}
@@ -283,9 +286,10 @@ func looksNumeric(name string) bool {
 	return err == nil
 }
 
+// isListed reports whether an address and port are listed.
 func (p *Proxy) isListed(a netip.Addr, port int) bool {
 	for _, h := range p.hosts {
-		if h.ByAddr(a, port) {
+		if h.MatchesAddr(a, port) {
 			return true
 		}
 	}
@@ -306,8 +310,8 @@ func (p *Proxy) askUnlisted(ctx context.Context, host string, port int, why stri
 	if p.ask == nil {
 		return &RefusedError{host, port, p.unlistedText(host, port, why)}
 	}
-	if ok, said := p.ask(ctx, host, port); !ok {
-		return &RefusedError{host, port, said}
+	if ok, reason := p.ask(ctx, host, port); !ok {
+		return &RefusedError{host, port, reason}
 	}
 	return nil
 }

@@ -22,13 +22,13 @@ func TestMain(m *testing.M) {
 	confine.ServeNetwork = Run
 	confine.Enter()
 	if len(os.Args) > 1 && os.Args[0] == "fetch" {
-		fetch(os.Args[1:])
+		fetchInside(os.Args[1:])
 	}
 	os.Exit(isolate.Run(m))
 }
 
-// outer is where every name of the test leads: an address that is not an inner one, behind which a server of the test's is.
-var outer = netip.MustParseAddr("9.9.9.9")
+// outerAddr is the address of every name of the test: an external one, behind which the test's server is.
+var outerAddr = netip.MustParseAddr("9.9.9.9")
 
 // serve starts a proxy whose names and addresses lead to a server of the test.
 func serve(t *testing.T, ask Asker, hosts ...string) (at string, dialled *[]netip.AddrPort) {
@@ -47,7 +47,7 @@ func serve(t *testing.T, ask Asker, hosts ...string) (at string, dialled *[]neti
 		if strings.HasPrefix(name, "rebind.") {
 			return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
 		}
-		return []netip.Addr{outer}, nil
+		return []netip.Addr{outerAddr}, nil
 	}
 	p.dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 		*dialled = append(*dialled, to)
@@ -64,7 +64,7 @@ func serve(t *testing.T, ask Asker, hosts ...string) (at string, dialled *[]neti
 	return l.Addr().String(), dialled
 }
 
-// talk sends bytes and returns the answer.
+// talk sends bytes and returns the response.
 func talk(t *testing.T, at, text string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", at)
@@ -118,7 +118,7 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	for _, to := range *dialled {
-		if a := to.Addr(); a != outer && to != netip.MustParseAddrPort("10.0.0.1:80") {
+		if a := to.Addr(); a != outerAddr && to != netip.MustParseAddrPort("10.0.0.1:80") {
 			t.Errorf("connected to %s", to)
 		}
 	}
@@ -157,7 +157,7 @@ func TestSocks(t *testing.T) {
 	}
 }
 
-// What is not listed is asked about, names only.
+// Unlisted hosts need approval, by name only.
 //
 // FEATURES: R67
 func TestAsk(t *testing.T) {
@@ -175,7 +175,7 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	if close(asked); len(asked) != 2 {
-		t.Errorf("%d were asked about, 2 had to be", len(asked))
+		t.Errorf("got %d approval requests, want 2", len(asked))
 	}
 }
 
@@ -187,17 +187,17 @@ func FuzzHTTP(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if r.host == "" || r.port < 1 || r.port > 65535 || r.answer == nil {
+		if r.host == "" || r.port < 1 || r.port > 65535 || r.respond == nil {
 			t.Errorf("%+v", r)
 		}
-		if len(r.first) > 0 {
-			// What is sent on is one request, for the host that was judged.
-			req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(string(r.first))))
+		if len(r.prefix) > 0 {
+			// The forwarded bytes are one request, for the checked host.
+			req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(string(r.prefix))))
 			if err != nil {
 				return
 			}
 			if host, _, err := hostPort(req.Host, 80); err == nil && !strings.EqualFold(host, r.host) {
-				t.Errorf("judged %q, sent to %q", r.host, req.Host)
+				t.Errorf("checked %q, sent to %q", r.host, req.Host)
 			}
 		}
 	})
@@ -213,7 +213,7 @@ func FuzzSocks(f *testing.F) {
 		}
 		var refused *RefusedError
 		if errors.As(err, &refused) {
-			t.Error("nothing was judged yet")
+			t.Error("got a result without a request")
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 // maxHead bounds the head of an HTTP request, in bytes.
 const maxHead = 32 << 10
 
+// errRequest rejects an invalid request.
 var errRequest = errors.New("this is no request that a proxy can serve; give CONNECT HOST:PORT, or an http:// URL")
 
 // readHTTP reads the head of a request.
@@ -36,7 +37,7 @@ func readHTTP(in *bufio.Reader) (*request, error) {
 	return parseHTTP(head)
 }
 
-// parseHTTP returns the destination of a request's head, and what to send there.
+// parseHTTP returns the destination of a request's head, and the bytes to send there.
 func parseHTTP(head []byte) (*request, error) {
 	first, rest, _ := strings.Cut(string(head), "\n")
 	words := strings.Split(strings.TrimRight(first, "\r"), " ")
@@ -48,7 +49,7 @@ func parseHTTP(head []byte) (*request, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &request{host: host, port: port, answer: answerConnect}, nil
+		return &request{host: host, port: port, respond: answerConnect}, nil
 	}
 	url, ok := cutFold(words[1], "http://")
 	if !ok {
@@ -83,9 +84,10 @@ func parseHTTP(head []byte) (*request, error) {
 		}
 	}
 	b.WriteString("Host: " + at + "\r\nConnection: close\r\n\r\n")
-	return &request{host: host, port: port, first: []byte(b.String()), answer: answerPlain}, nil
+	return &request{host: host, port: port, prefix: []byte(b.String()), respond: answerPlain}, nil
 }
 
+// cutFold cuts a prefix like strings.CutPrefix, in any case.
 func cutFold(s, prefix string) (string, bool) {
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false
@@ -93,6 +95,7 @@ func cutFold(s, prefix string) (string, bool) {
 	return s[len(prefix):], true
 }
 
+// isOneOf reports whether a header name is one of names, in any case.
 func isOneOf(name string, names ...string) bool {
 	for _, n := range names {
 		if strings.EqualFold(name, n) {
@@ -102,7 +105,7 @@ func isOneOf(name string, names ...string) bool {
 	return false
 }
 
-// hostPort parses HOST:PORT with a default port; without one (0) the port is mandatory.
+// hostPort parses HOST:PORT with a default port; dflt 0 makes the port mandatory.
 func hostPort(s string, dflt int) (string, int, error) {
 	host, text := s, ""
 	if h, p, err := net.SplitHostPort(s); err == nil {
@@ -127,6 +130,7 @@ func hostPort(s string, dflt int) (string, int, error) {
 	return host, int(port), nil
 }
 
+// answerConnect sends the response to CONNECT.
 func answerConnect(w io.Writer, err error) error {
 	if err != nil {
 		return refuseHTTP(w, err)
@@ -135,6 +139,7 @@ func answerConnect(w io.Writer, err error) error {
 	return err
 }
 
+// answerPlain sends an error; the response to another request comes from its destination.
 func answerPlain(w io.Writer, err error) error {
 	if err != nil {
 		return refuseHTTP(w, err)
@@ -142,7 +147,7 @@ func answerPlain(w io.Writer, err error) error {
 	return nil
 }
 
-// refuseHTTP sends the error to the client.
+// refuseHTTP sends an error to the client.
 func refuseHTTP(w io.Writer, err error) error {
 	status := "502 Bad Gateway"
 	var refused *RefusedError
@@ -157,6 +162,7 @@ func refuseHTTP(w io.Writer, err error) error {
 	return werr
 }
 
+// printable replaces control characters by blanks.
 func printable(r rune) rune {
 	if r < ' ' {
 		return ' '
@@ -181,7 +187,7 @@ const (
 	socksNoAddresses = 8
 )
 
-// readSocks reads a client's greeting and request, and answers the former.
+// readSocks reads a client's greeting and request, and responds to the greeting.
 func readSocks(in *bufio.Reader, out io.Writer) (*request, error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(in, head); err != nil {
@@ -233,7 +239,7 @@ func readSocksRequest(in io.Reader) (r *request, code byte, err error) {
 	if _, err := io.ReadFull(in, b); err != nil {
 		return nil, 0, err
 	}
-	r = &request{port: int(binary.BigEndian.Uint16(b[size:])), answer: answerSocks}
+	r = &request{port: int(binary.BigEndian.Uint16(b[size:])), respond: answerSocks}
 	if a, ok := netip.AddrFromSlice(b[:size]); ok && head[3] != socksName {
 		r.host = a.Unmap().String()
 	} else {
@@ -248,6 +254,7 @@ func readSocksRequest(in io.Reader) (r *request, code byte, err error) {
 	return r, socksGranted, nil
 }
 
+// answerSocks sends the result of a connection.
 func answerSocks(w io.Writer, err error) error {
 	var refused *RefusedError
 	switch {
@@ -259,6 +266,7 @@ func answerSocks(w io.Writer, err error) error {
 	return socksAnswer(w, socksFailed)
 }
 
+// socksAnswer sends a response code.
 func socksAnswer(w io.Writer, code byte) error {
 	_, err := w.Write([]byte{socksVersion, code, 0, socksV4, 0, 0, 0, 0, 0, 0})
 	return err

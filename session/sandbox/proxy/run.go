@@ -15,16 +15,16 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// Run serves a sandbox according to its configuration (sandbox.Serve) until the listener is closed: the proxy, or a
+// Run serves a sandbox according to its configuration (sandbox.ProxyConfig) until the listener is closed: the proxy, or a
 // listed loopback address. With an invalid configuration it rejects everything.
 func Run(l net.Listener, config json.RawMessage) {
-	var s sandbox.Serve
+	var s sandbox.ProxyConfig
 	if err := json.Unmarshal(config, &s); err != nil {
 		fmt.Fprintln(os.Stderr, "longterm: the sandbox's network:", err)
 	}
 	var ask Asker
 	if s.Ask != "" {
-		ask = (&daemonAsker{socket: s.Ask, session: s.Session, client: clientOf(s.Ask)}).ask
+		ask = (&daemonAsker{socket: s.Ask, session: s.Session, client: unixClient(s.Ask)}).ask
 	}
 	p, err := New(s.Hosts, ask)
 	if err != nil {
@@ -38,16 +38,17 @@ func Run(l net.Listener, config json.RawMessage) {
 	_ = p.Serve(l) // it ends with this process
 }
 
-// daemonAsker asks the daemon, and retries while the daemon restarts.
+// daemonAsker requests approval from the daemon, and retries while the daemon restarts.
 type daemonAsker struct {
 	socket, session string
 	client          *http.Client
 }
 
-// againAfter is the pause before a retry.
-const againAfter = time.Second
+// retryPause is the pause before a retry.
+const retryPause = time.Second
 
-func clientOf(socket string) *http.Client {
+// unixClient returns an HTTP client for a Unix socket.
+func unixClient(socket string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
@@ -55,7 +56,7 @@ func clientOf(socket string) *http.Client {
 }
 
 func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, string) {
-	// one request with one id, however often it is sent
+	// Retries send one request with one id.
 	body, err := json.Marshal(map[string]any{"id": rand.Text(), "host": host, "port": port})
 	if err != nil {
 		return false, err.Error()
@@ -68,15 +69,15 @@ func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, str
 		select {
 		case <-ctx.Done():
 			return false, "no daemon to ask"
-		case <-time.After(againAfter):
+		case <-time.After(retryPause):
 		}
 	}
 }
 
-// maxAnswer bounds what the daemon answers, in bytes.
+// maxAnswer bounds the daemon's response, in bytes.
 const maxAnswer = 64 << 10
 
-// askOnce asks; an error means that the daemon is not there.
+// askOnce sends one request; an error means that the daemon did not respond.
 func (a *daemonAsker) askOnce(ctx context.Context, body []byte) (allowed bool, why string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://longterm/v1/sessions/"+a.session+"/network", bytes.NewReader(body))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// fetch is the program inside: it asks for URLs by the proxy of its environment, and for an address without it.
-func fetch(urls []string) {
+// fetchInside is the program inside: it requests URLs by the proxy of its environment, and an address without it.
+func fetchInside(urls []string) {
 	to, _ := url.Parse(os.Getenv("HTTP_PROXY"))
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(to)}} // for loopback, too
 	for _, u := range urls {
@@ -41,11 +41,11 @@ func fetch(urls []string) {
 	os.Exit(0)
 }
 
-// A sandbox with a network of its own reaches what is listed by the proxy, and nothing else in any way. What is listed of
-// loopback it reaches without the proxy, too: few programs ask one for what they take to be their own machine.
+// A sandbox with a private network reaches listed hosts by the proxy only. It reaches listed loopback addresses without the
+// proxy, since few programs use one for their own machine.
 //
 // FEATURES: R67
-func TestFromInside(t *testing.T) {
+func TestProxy_FromInside(t *testing.T) {
 	if err := confine.ProbeNamespaces(); err != nil {
 		t.Skip(err)
 	}
@@ -72,12 +72,12 @@ func TestFromInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := f.Profile("p")
-	r, err := p.Resolve(sandbox.Place{Home: "/nonexistent", Cwd: dir, Needed: []string{exe}})
+	r, err := p.Resolve(sandbox.Place{Home: "/nonexistent", Cwd: dir, ReadInHidden: []string{exe}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := confine.Spec{Path: exe}
-	if err := r.Confine(&spec, sandbox.Userns, sandbox.Serve{}); err != nil {
+	if err := r.Confine(&spec, sandbox.Userns, sandbox.ProxyConfig{}); err != nil {
 		t.Fatal(err)
 	}
 	argv, env, err := spec.Command([]string{"fetch", "http://" + at + "/there", "http://evil.example/"}, append(os.Environ(), "BESIDE="+beside.Addr().String(), "DIRECT=http://"+at+"/direct"))

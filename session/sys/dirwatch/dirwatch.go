@@ -1,5 +1,5 @@
-// Package dirwatch reports when files of directories are created, written, replaced or removed, or the directories
-// themselves, as an alternative to polling. It does not see changes that another machine makes in a shared directory.
+// Package dirwatch reports when files of directories, or the directories themselves, are created, written, replaced or
+// removed. It replaces polling. It does not see changes that another machine makes in a shared directory.
 package dirwatch
 
 // A Watcher watches directories until it is closed.

@@ -28,7 +28,7 @@ func TestChanges_Reported(t *testing.T) {
 		select {
 		case <-told:
 		case <-time.After(10 * time.Second):
-			t.Fatalf("nothing was told of %s", what)
+			t.Fatalf("got no notification of %s", what)
 		}
 		for len(told) > 0 {
 			<-told
@@ -56,7 +56,7 @@ func TestChanges_Reported(t *testing.T) {
 	do("a file of a directory that was made again", os.WriteFile(file, nil, 0o600))
 	do("a file of one that was not there at first", os.WriteFile(filepath.Join(later, "x"), nil, 0o600))
 
-	above := filepath.Dir(later) // with all below it
+	above := filepath.Dir(later) // with its subdirectories
 	if err := errors.Join(os.Rename(above, above+".old"), os.MkdirAll(later, 0o700)); err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +70,6 @@ func TestChanges_Reported(t *testing.T) {
 	do("a file after one of what is meant no more", os.Remove(filepath.Join(later, "x")))
 	b, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", w.file.Fd()))
 	if n := strings.Count(string(b), "inotify wd:"); err != nil || n != 2 {
-		t.Errorf("%d watches are left of two directories, %v", n, err)
+		t.Errorf("got %d watches for two directories, %v", n, err)
 	}
 }

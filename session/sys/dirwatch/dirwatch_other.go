@@ -4,12 +4,13 @@ package dirwatch
 
 import "errors"
 
+// watch is unused: this system has no notifications.
 type watch struct{}
 
 func start(func(), []string) (*Watcher, error) { return nil, errors.ErrUnsupported }
 
-// Reresolve watches directories that were not there before.
+// Reresolve does nothing.
 func (*watch) Reresolve() error { return nil }
 
-// Close ends it.
+// Close does nothing.
 func (*watch) Close() {}

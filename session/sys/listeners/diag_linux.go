@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Requests of sock_diag(7) select sockets by state in the kernel. The files in /proc/net have all connections, and the
-// kernel visits each bucket of its table for them: 15 ms for the 262144 buckets of a large machine.
+// Requests of sock_diag(7) select sockets by state in the kernel. Reading /proc/net instead takes 15 ms on a large machine: it
+// lists all connections, and the kernel visits each of the 262144 buckets of its table.
 const (
-	stateListen  = 1 << 10 // TCP_LISTEN
-	showName     = 1       // UDIAG_SHOW_NAME
-	inetRequest  = 56      // bytes of struct inet_diag_req_v2
-	unixRequest  = 24      // bytes of struct unix_diag_req
-	inetAnswer   = 72      // bytes of struct inet_diag_msg
-	unixAnswer   = 16      // bytes of struct unix_diag_msg
-	maxDiagReads = 4096    // reads of one answer
+	stateListen     = 1 << 10 // TCP_LISTEN
+	showName        = 1       // UDIAG_SHOW_NAME
+	inetRequestSize = 56      // bytes of struct inet_diag_req_v2
+	unixRequestSize = 24      // bytes of struct unix_diag_req
+	inetAnswerSize  = 72      // bytes of struct inet_diag_msg
+	unixAnswerSize  = 16      // bytes of struct unix_diag_msg
+	maxDiagReads    = 4096    // reads of one response
 )
 
 var errDiag = errors.New("sock_diag: unexpected answer")
 
-// diagnose calls f with the listeners of this process's network namespace.
-func diagnose(withUnix bool, f func(inode uint64, s Socket)) error {
+// queryDiag calls f with the listeners of this process's network namespace.
+func queryDiag(withUnix bool, f func(inode uint64, s Socket)) error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func diagnose(withUnix bool, f func(inode uint64, s Socket)) error {
 	defer unix.Close(fd)
 	buf := make([]byte, 32<<10)
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		body := make([]byte, inetRequest)
+		body := make([]byte, inetRequestSize)
 		body[0], body[1] = family, unix.IPPROTO_TCP
 		binary.NativeEndian.PutUint32(body[4:], stateListen)
 		if err := dump(fd, body, buf, func(b []byte) {
@@ -47,7 +47,7 @@ func diagnose(withUnix bool, f func(inode uint64, s Socket)) error {
 	if !withUnix {
 		return nil
 	}
-	body := make([]byte, unixRequest)
+	body := make([]byte, unixRequestSize)
 	body[0] = unix.AF_UNIX
 	binary.NativeEndian.PutUint32(body[4:], stateListen)
 	binary.NativeEndian.PutUint32(body[12:], showName)
@@ -58,7 +58,7 @@ func diagnose(withUnix bool, f func(inode uint64, s Socket)) error {
 	})
 }
 
-// dump sends one request and calls f with the body of each answer.
+// dump sends one request and calls f with the body of each response message.
 func dump(fd int, body, buf []byte, f func([]byte)) error {
 	req := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+len(body))
 	binary.NativeEndian.PutUint32(req, uint32(cap(req)))
@@ -83,7 +83,7 @@ func dump(fd int, body, buf []byte, f func([]byte)) error {
 			switch m := &messages[i]; m.Header.Type {
 			case unix.NLMSG_DONE:
 				return nil
-			case unix.NLMSG_ERROR: // the kernel has no such module
+			case unix.NLMSG_ERROR: // the kernel lacks the module
 				return errDiag
 			case unix.SOCK_DIAG_BY_FAMILY:
 				f(m.Data)
@@ -95,7 +95,7 @@ func dump(fd int, body, buf []byte, f func([]byte)) error {
 
 // parseInetDiag reads a struct inet_diag_msg.
 func parseInetDiag(b []byte) (addr netip.AddrPort, inode uint64, ok bool) {
-	if len(b) < inetAnswer {
+	if len(b) < inetAnswerSize {
 		return addr, 0, false
 	}
 	n := 4
@@ -110,11 +110,11 @@ func parseInetDiag(b []byte) (addr netip.AddrPort, inode uint64, ok bool) {
 // parseUnixDiag reads a struct unix_diag_msg and its attribute UNIX_DIAG_NAME. ok is false without a name.
 func parseUnixDiag(b []byte) (path string, inode uint64, ok bool) {
 	const header, name = 4, 0
-	if len(b) < unixAnswer {
+	if len(b) < unixAnswerSize {
 		return "", 0, false
 	}
 	inode = uint64(binary.NativeEndian.Uint32(b[4:]))
-	for b = b[unixAnswer:]; len(b) >= header; {
+	for b = b[unixAnswerSize:]; len(b) >= header; {
 		size, kind := int(binary.NativeEndian.Uint16(b)), binary.NativeEndian.Uint16(b[2:])
 		if size < header || size > len(b) {
 			return "", 0, false

@@ -1,12 +1,13 @@
 // Package listeners finds the TCP and Unix sockets on which processes accept connections.
 //
-//	pids → network namespace (ns/net) → its table, read once per Look → listening inodes
-//	     → open descriptors (fd/N → socket:[inode]) ──────────────────────────→ Socket
+// pids → network namespace (ns/net) → its table, read once per Find → listening inodes
+//
+//	→ open descriptors (fd/N → socket:[inode]) ──────────────────────────→ Socket
 //
 // The table of this process's namespace comes from sock_diag(7), others from the files net/tcp, net/tcp6 and net/unix of
-// proc(5). The kernel does not report a new listener, so callers choose when to look. A look costs one table per
-// namespace, some 0.1 ms (by files up to 30 ms), and one link of 1 µs per open descriptor; descriptors are not read where
-// nothing listens. Parsers take bytes that they do not trust: a program chooses the names of its Unix sockets.
+// proc(5). The kernel does not report new listeners, so callers choose when to call Find. It reads one table per namespace,
+// some 0.1 ms (by files up to 30 ms), and one link of 1 µs per open descriptor; it skips descriptors in namespaces without
+// listeners. Parsers do not trust their bytes: a program chooses the names of its Unix sockets.
 package listeners
 
 import (
@@ -19,43 +20,43 @@ import (
 	"strconv"
 )
 
-// Most is the largest number of sockets that a look returns for one group of processes.
-const Most = 64
+// MaxSockets is the largest number of sockets that Find returns for one group of processes.
+const MaxSockets = 64
 
 // Socket is a socket that accepts connections.
 type Socket struct {
 	Addr netip.AddrPort // of a TCP socket
 	Path string         // of a Unix socket; a leading @ means an abstract name
-	PID  int            // lowest pid among the processes that hold it
-	// Inside reports that it is in another network namespace than this process, which cannot connect to it.
-	Inside bool
+	PID  int            // lowest pid among the processes that have it open
+	// IsOtherNamespace reports that it is in another network namespace than this process, which cannot connect to it.
+	IsOtherNamespace bool
 }
 
-// Found has the sockets of one group of processes: TCP by port and address, then Unix by path.
-type Found struct {
+// GroupSockets are the sockets of one group of processes: TCP by port and address, then Unix by path.
+type GroupSockets struct {
 	Sockets []Socket
-	More    int // sockets beyond Most
+	Omitted int // sockets beyond MaxSockets
 }
 
-// compare orders sockets.
-func compare(a, b Socket) int {
+// compareSockets orders sockets.
+func compareSockets(a, b Socket) int {
 	return cmp.Or(
 		cmp.Compare(min(1, len(a.Path)), min(1, len(b.Path))),
 		cmp.Compare(a.Addr.Port(), b.Addr.Port()), a.Addr.Compare(b.Addr), cmp.Compare(a.Path, b.Path), cmp.Compare(a.PID, b.PID),
 	)
 }
 
-// newFound orders sockets and truncates them to Most.
-func newFound(all []Socket) Found {
-	slices.SortFunc(all, compare)
-	n := min(len(all), Most)
-	return Found{all[:n:n], len(all) - n}
+// newGroupSockets orders sockets and truncates them to MaxSockets.
+func newGroupSockets(all []Socket) GroupSockets {
+	slices.SortFunc(all, compareSockets)
+	n := min(len(all), MaxSockets)
+	return GroupSockets{all[:n:n], len(all) - n}
 }
 
-// listening is the state TCP_LISTEN of net/tcp, accepts the flag __SO_ACCEPTCON of net/unix.
+// listenState is the state TCP_LISTEN of net/tcp, acceptFlag the flag __SO_ACCEPTCON of net/unix.
 const (
-	listening = "0A"
-	accepts   = 1 << 16
+	listenState = "0A"
+	acceptFlag  = 1 << 16
 )
 
 // parseTCP reads a line of net/tcp or net/tcp6. listens is false for connections; ok is false for the header and for
@@ -70,8 +71,8 @@ func parseTCP(line []byte) (addr netip.AddrPort, inode uint64, listens, ok bool)
 				return addr, 0, false, false
 			}
 		case state:
-			if listens = string(f) == listening; !listens {
-				return addr, 0, false, len(f) == len(listening)
+			if listens = string(f) == listenState; !listens {
+				return addr, 0, false, len(f) == len(listenState)
 			}
 		case number:
 			inode, err := strconv.ParseUint(string(f), 10, 64)
@@ -105,7 +106,7 @@ func parseAddr(f []byte) (netip.AddrPort, bool) {
 func parseUnix(line []byte) (path string, inode uint64, listens, ok bool) {
 	const flags, number = 3, 6
 	for n := 0; n <= number; n++ {
-		line = bytes.TrimLeft(line, " ") // not of the name, which starts after one space
+		line = bytes.TrimLeft(line, " ") // the name starts after one space and is not trimmed
 		var f []byte
 		f, line, _ = bytes.Cut(line, []byte{' '})
 		switch n {
@@ -114,7 +115,7 @@ func parseUnix(line []byte) (path string, inode uint64, listens, ok bool) {
 			if err != nil {
 				return "", 0, false, false
 			}
-			listens = bits&accepts != 0
+			listens = bits&acceptFlag != 0
 		case number:
 			var err error
 			if inode, err = strconv.ParseUint(string(f), 10, 64); err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
 )
 
-// helper is what this test program does as a listener; see look_linux_test.go.
-var helper = func() {}
+// runHelper is the test program's behaviour as a listener; see find_linux_test.go.
+var runHelper = func() {}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(helperEnv) != "" {
-		helper()
+		runHelper()
 		return
 	}
 	os.Exit(isolate.Run(m))
@@ -89,14 +89,14 @@ func FuzzParse(f *testing.F) {
 }
 
 // FEATURES: R128
-func TestNewFound_Truncates(t *testing.T) {
+func TestNewGroupSockets_Truncates(t *testing.T) {
 	var all []Socket
-	for port := range uint16(Most + 5) {
-		all = append(all, Socket{Addr: netip.AddrPortFrom(netip.IPv4Unspecified(), Most+5-port)})
+	for port := range uint16(MaxSockets + 5) {
+		all = append(all, Socket{Addr: netip.AddrPortFrom(netip.IPv4Unspecified(), MaxSockets+5-port)})
 	}
 	all = append(all, Socket{Path: "/a"})
-	f := newFound(all)
-	if len(f.Sockets) != Most || f.More != 6 || f.Sockets[0].Addr.Port() != 1 {
-		t.Errorf("%d and %d more, first %v", len(f.Sockets), f.More, f.Sockets[0])
+	f := newGroupSockets(all)
+	if len(f.Sockets) != MaxSockets || f.Omitted != 6 || f.Sockets[0].Addr.Port() != 1 {
+		t.Errorf("%d and %d more, first %v", len(f.Sockets), f.Omitted, f.Sockets[0])
 	}
 }

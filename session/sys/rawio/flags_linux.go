@@ -4,5 +4,5 @@ package rawio
 
 import "golang.org/x/sys/unix"
 
-// cloexec has descriptors that come closed in children.
-const cloexec = unix.MSG_CMSG_CLOEXEC
+// cloexecFlag marks received descriptors close-on-exec.
+const cloexecFlag = unix.MSG_CMSG_CLOEXEC

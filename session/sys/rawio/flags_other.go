@@ -2,5 +2,5 @@
 
 package rawio
 
-// cloexec is 0: callers mark received descriptors close-on-exec themselves.
-const cloexec = 0
+// cloexecFlag is 0: callers mark received descriptors close-on-exec themselves.
+const cloexecFlag = 0

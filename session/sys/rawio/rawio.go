@@ -16,19 +16,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File reads from and writes to a file so, where the system lets it. The file must not block: a terminal, a pipe.
-func File(f *os.File) io.ReadWriter {
+// WrapFile returns a reader and writer that bypass the runtime if supported, else f. The file must be non-blocking: a terminal,
+// a pipe.
+func WrapFile(f *os.File) io.ReadWriter {
 	raw, err := f.SyscallConn()
-	if err != nil || !works {
+	if err != nil || !supported {
 		return f
 	}
 	return &Stream{raw}
 }
 
-// Works states that calls bypass the runtime.
-const Works = works
+// Supported states whether calls bypass the runtime.
+const Supported = supported
 
-// Stream is a descriptor that the runtime waits for.
+// Stream reads and writes a descriptor; the runtime waits for its readiness.
 type Stream struct{ Raw syscall.RawConn }
 
 // Read implements io.Reader.
@@ -69,7 +70,7 @@ func (s Stream) Write(p []byte) (n int, err error) {
 	return n, os.NewSyscallError("write", err)
 }
 
-// WindowSize returns the size of a terminal; errors.ErrUnsupported: use another way.
+// WindowSize returns the size of a terminal. It returns errors.ErrUnsupported if the caller must use another call.
 func WindowSize(f *os.File) (*unix.Winsize, error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -82,8 +83,8 @@ func WindowSize(f *os.File) (*unix.Winsize, error) {
 	return s, os.NewSyscallError("TIOCGWINSZ", err)
 }
 
-// RawError converts an error of a file's syscall.RawConn to that of the file's methods: os.ErrClosed after Close, which
-// a RawConn words differently.
+// RawError converts an error of a file's syscall.RawConn to that of the file's methods: a RawConn has another error than
+// os.ErrClosed after Close.
 func RawError(f *os.File, err error) error {
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return err

@@ -11,23 +11,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// works states that calls bypass the runtime.
-const works = true
+// supported states that calls bypass the runtime.
+const supported = true
 
-// most is how much is written in one call: what is copied for longer keeps the runtime from this processor.
-const most = 64 << 10
+// maxWrite bounds one write, in bytes: a longer one would keep the runtime from this processor.
+const maxWrite = 64 << 10
 
-// Read is read(2) on a non-blocking descriptor; EAGAIN means no data.
+// Read calls read(2) on a non-blocking descriptor; EAGAIN means no data.
 func Read(fd int, p []byte) (int, error) {
-	return call(unix.SYS_READ, fd, p)
+	return rawCall(unix.SYS_READ, fd, p)
 }
 
-// Write is write(2) to a non-blocking descriptor; it may write only part of p.
+// Write calls write(2) on a non-blocking descriptor; it may write only part of p.
 func Write(fd int, p []byte) (int, error) {
-	return call(unix.SYS_WRITE, fd, p[:min(len(p), most)])
+	return rawCall(unix.SYS_WRITE, fd, p[:min(len(p), maxWrite)])
 }
 
-func call(number uintptr, fd int, p []byte) (int, error) {
+// rawCall makes a system call without the runtime and repeats it after EINTR.
+func rawCall(number uintptr, fd int, p []byte) (int, error) {
 	for {
 		n, _, errno := unix.RawSyscall(number, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
 		switch {
@@ -39,14 +40,14 @@ func call(number uintptr, fd int, p []byte) (int, error) {
 	}
 }
 
-// ReadMsg is recvmsg(2) on a connection: bytes, and ancillary data.
+// ReadMsg calls recvmsg(2) on a connection: bytes, and ancillary data.
 func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	if outer := raw.Read(func(fd uintptr) bool {
-		n, oobn, flags, err = receive(fd, p, oob)
+		n, oobn, flags, err = recvmsg(fd, p, oob)
 		return !errors.Is(err, unix.EAGAIN)
 	}); outer != nil {
 		return 0, 0, 0, RawError(c, outer)
@@ -60,7 +61,8 @@ func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
 	return n, oobn, flags, nil
 }
 
-func receive(fd uintptr, p, oob []byte) (n, oobn, flags int, err error) {
+// recvmsg receives one message.
+func recvmsg(fd uintptr, p, oob []byte) (n, oobn, flags int, err error) {
 	part := unix.Iovec{Base: unsafe.SliceData(p)}
 	part.SetLen(len(p))
 	msg := unix.Msghdr{Iov: &part, Control: unsafe.SliceData(oob)}
@@ -77,7 +79,7 @@ func receive(fd uintptr, p, oob []byte) (n, oobn, flags int, err error) {
 	}
 }
 
-// SendFile is sendfile(2) from the position of a memory file to a non-blocking descriptor.
+// SendFile calls sendfile(2) from the position of a memory file to a non-blocking descriptor.
 func SendFile(to, file, n int) (int, error) {
 	sent, _, errno := unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(to), uintptr(file), 0, uintptr(n), 0, 0)
 	if errno != 0 {
@@ -86,6 +88,7 @@ func SendFile(to, file, n int) (int, error) {
 	return int(sent), nil
 }
 
+// windowSize reads a terminal's size.
 func windowSize(fd uintptr, s *unix.Winsize) error {
 	if _, _, errno := unix.RawSyscall(unix.SYS_IOCTL, fd, unix.TIOCGWINSZ, uintptr(unsafe.Pointer(s))); errno != 0 {
 		return errno

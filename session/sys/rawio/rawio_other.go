@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// works is false: the race detector must see calls, which order goroutines, and other systems allow system calls only
-// through their library.
-const works = false
+// supported is false: the race detector must see calls, since they order goroutines, and other systems allow system calls
+// only through their library.
+const supported = false
 
-// Read is read(2) on a non-blocking descriptor; EAGAIN means no data.
+// Read calls read(2) on a non-blocking descriptor; EAGAIN means no data.
 func Read(fd int, p []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, p)
@@ -24,7 +24,7 @@ func Read(fd int, p []byte) (int, error) {
 	}
 }
 
-// Write is write(2) to a non-blocking descriptor; it may write only part of p.
+// Write calls write(2) on a non-blocking descriptor; it may write only part of p.
 func Write(fd int, p []byte) (int, error) {
 	for {
 		n, err := unix.Write(fd, p)
@@ -34,14 +34,14 @@ func Write(fd int, p []byte) (int, error) {
 	}
 }
 
-// ReadMsg is recvmsg(2) on a connection: bytes, and ancillary data.
+// ReadMsg calls recvmsg(2) on a connection: bytes, and ancillary data.
 func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	if outer := raw.Read(func(fd uintptr) bool {
-		n, oobn, flags, err = receive(int(fd), p, oob)
+		n, oobn, flags, err = recvmsg(int(fd), p, oob)
 		return !errors.Is(err, unix.EAGAIN)
 	}); outer != nil {
 		return 0, 0, 0, RawError(c, outer)
@@ -52,9 +52,10 @@ func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
 	return n, oobn, flags, os.NewSyscallError("recvmsg", err)
 }
 
-func receive(fd int, p, oob []byte) (n, oobn, flags int, err error) {
+// recvmsg receives one message.
+func recvmsg(fd int, p, oob []byte) (n, oobn, flags int, err error) {
 	for {
-		n, oobn, flags, _, err = unix.Recvmsg(fd, p, oob, cloexec)
+		n, oobn, flags, _, err = unix.Recvmsg(fd, p, oob, cloexecFlag)
 		if !errors.Is(err, unix.EINTR) {
 			return max(n, 0), oobn, flags, err
 		}

@@ -4,5 +4,5 @@ package rawio
 
 import "golang.org/x/sys/unix"
 
-// SendFile is sendfile(2) from the position of a memory file to a non-blocking descriptor.
+// SendFile calls sendfile(2) from the position of a memory file to a non-blocking descriptor.
 func SendFile(to, file, n int) (int, error) { return unix.Sendfile(to, file, nil, n) }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pair are the two ends of a connection.
+// pair returns the two ends of a connection.
 func pair(t *testing.T) (a, b *os.File) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.O_NONBLOCK, 0)
@@ -25,7 +25,7 @@ func pair(t *testing.T) (a, b *os.File) {
 	return a, b
 }
 
-// A descriptor comes with the bytes it was sent with.
+// A descriptor arrives with the bytes that it was sent with.
 func TestReadMsg(t *testing.T) {
 	from, to := pair(t)
 	if _, err := from.WriteString("bytes"); err != nil {
@@ -46,7 +46,7 @@ func TestReadMsg(t *testing.T) {
 	}
 }
 
-// A terminal is read and written, told to stop reading, and says its size.
+// A terminal is read and written, stops reading at a deadline, and has a size.
 func TestFile(t *testing.T) {
 	master, tty, err := pty.Open()
 	if err != nil {
@@ -62,10 +62,10 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if s, err := WindowSize(f); works && (err != nil || s.Col != 77 || s.Row != 11) || !works && !errors.Is(err, errors.ErrUnsupported) {
+	if s, err := WindowSize(f); supported && (err != nil || s.Col != 77 || s.Row != 11) || !supported && !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("size %v, %v", s, err)
 	}
-	rw := File(f)
+	rw := WrapFile(f)
 	if _, err := rw.Write([]byte("out\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +80,6 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := rw.Read(p); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("told to stop: %v", err)
+		t.Errorf("after the deadline: got %v", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-const nobody = 65534
+const nobodyUID = 65534
 
-// A socket that another user serves is refused before anything is sent to him.
+// Dial rejects a socket of another user before it sends anything.
 //
 // FAULT: A17
 func TestDial_RefusesForeignSocket(t *testing.T) {
@@ -27,10 +27,10 @@ func TestDial_RefusesForeignSocket(t *testing.T) {
 	path := filepath.Join(dir, "s")
 	var l *Listener
 	if os.Geteuid() == 0 {
-		l, err = listenAs(path, nobody)
-	} else { // we are the other user
-		ourUID = func() int { return os.Geteuid() + 1 }
-		t.Cleanup(func() { ourUID = os.Geteuid })
+		l, err = listenAs(path, nobodyUID)
+	} else { // the test itself runs as the other user
+		ownUID = func() int { return os.Geteuid() + 1 }
+		t.Cleanup(func() { ownUID = os.Geteuid })
 		l, err = Listen(path)
 	}
 	if err != nil {
@@ -49,15 +49,15 @@ func TestDial_RefusesForeignSocket(t *testing.T) {
 	}()
 	if c, err := Dial(path); !errors.Is(err, ErrForeign) {
 		_ = c.Close()
-		t.Errorf("connected to %v, %v", c, err)
+		t.Errorf("got connection %v, %v", c, err)
 	}
 	if b := <-got; b != "" {
-		t.Errorf("he was sent %q", b)
+		t.Errorf("the other user received %q", b)
 	}
 }
 
-// listenAs listens as another user: the kernel asks the thread that begins to listen. The
-// thread ends with its goroutine.
+// listenAs listens as another user: the kernel records the user of the thread that calls listen. The thread ends with its
+// goroutine.
 func listenAs(path string, uid int) (l *Listener, err error) {
 	done := make(chan struct{})
 	go func() {

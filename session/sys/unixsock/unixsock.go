@@ -1,9 +1,9 @@
 //go:build unix
 
-// Package unixsock provides Unix sockets as files: with os's support for polled files (deadlines, a Close that ends
-// pending calls), and without package net. That package initializes late, after half of all linked packages, which a
-// keeper would then hold in memory for the life of its sessions (see cmd/internal/keepermain). Package netsock provides
-// net.Conn and net.Listener.
+// Package unixsock provides Unix sockets as files: with os's support for polled files (deadlines, a Close that ends pending
+// calls), and without package net. That package initializes late, after half of all linked packages, and a keeper would hold
+// their memory for the life of its sessions (see cmd/internal/keepermain). Package netsock provides net.Conn and
+// net.Listener.
 package unixsock
 
 import (
@@ -18,20 +18,19 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
-// maxPath is what fits sockaddr_un everywhere (104 bytes on the BSDs, 108 on
-// Linux, with the final NUL).
+// maxPath is the longest path that fits sockaddr_un everywhere (104 bytes on the BSDs, 108 on Linux, with the final NUL).
 const maxPath = 103
 
 // backlog is the number of connections that may wait to be accepted; the system reduces it to its own limit.
 const backlog = 1<<15 - 1
 
 // Listener accepts connections.
-type Listener struct{ f *os.File }
+type Listener struct{ file *os.File }
 
-// Listen listens on a Unix socket at path, however long the path is. The name stays when the listener is closed: a successor may
-// have taken it over.
+// Listen listens on a Unix socket at path, which may have any length. Close keeps the socket's name: a successor may have
+// taken it over.
 func Listen(path string) (*Listener, error) {
-	f, err := open(path, func(fd int, to unix.Sockaddr) error {
+	f, err := openSocket(path, func(fd int, to unix.Sockaddr) error {
 		if err := unix.Bind(fd, to); err != nil {
 			return os.NewSyscallError("bind", err)
 		}
@@ -54,9 +53,9 @@ func AdoptListener(fd uintptr) (*Listener, error) {
 	return &Listener{os.NewFile(fd, "listener")}, nil
 }
 
-// Accept waits for the next connection; os.ErrClosed: the listener was closed.
+// Accept waits for the next connection. It returns os.ErrClosed after Close.
 func (l *Listener) Accept() (*os.File, error) {
-	raw, err := l.f.SyscallConn()
+	raw, err := l.file.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func (l *Listener) Accept() (*os.File, error) {
 		}
 	})
 	if outer != nil {
-		return nil, rawio.RawError(l.f, outer)
+		return nil, rawio.RawError(l.file, outer)
 	}
 	if err != nil {
 		return nil, os.NewSyscallError("accept", err)
@@ -79,31 +78,29 @@ func (l *Listener) Accept() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "connection"), nil
 }
 
-// Close ends it, and an Accept that waits.
-func (l *Listener) Close() error { return l.f.Close() }
+// Close closes the listener and ends a pending Accept.
+func (l *Listener) Close() error { return l.file.Close() }
 
-// File returns the socket, which the listener still owns.
-func (l *Listener) File() *os.File { return l.f }
+// File returns the socket. The listener still owns it.
+func (l *Listener) File() *os.File { return l.file }
 
-// ErrForeign is returned for a socket that another user serves: what is sent there, such as
-// an environment, would be his.
+// ErrForeign is returned for a socket of another user: that user would receive data such as an environment.
 var ErrForeign = errors.New("the socket is served by another user; nothing was sent")
 
-// ourUID is the user that must serve a connection. Tests replace it.
-var ourUID = os.Geteuid
+// ownUID returns the user that must serve a connection. Tests replace it.
+var ownUID = os.Geteuid
 
-// Dial connects to the Unix socket at path, however long the path is. Only our own user may
-// serve it.
+// Dial connects to the Unix socket at path, which may have any length. The socket must belong to our own user.
 func Dial(path string) (*os.File, error) {
-	f, err := open(path, func(fd int, to unix.Sockaddr) error {
+	f, err := openSocket(path, func(fd int, to unix.Sockaddr) error {
 		return os.NewSyscallError("connect", unix.Connect(fd, to))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dial unix %s: %w", path, err)
 	}
 	uid, _, err := sys.PeerOf(f)
-	if err == nil && uid != ourUID() {
-		err = fmt.Errorf("%w: uid %d serves %s, you are uid %d", ErrForeign, uid, path, ourUID())
+	if err == nil && uid != ownUID() {
+		err = fmt.Errorf("%w: uid %d serves %s, you are uid %d", ErrForeign, uid, path, ownUID())
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -111,8 +108,8 @@ func Dial(path string) (*os.File, error) {
 	return f, nil
 }
 
-// open makes a socket of whose address use makes something.
-func open(path string, use func(fd int, at unix.Sockaddr) error) (*os.File, error) {
+// openSocket returns a new socket after use has bound or connected it to an address for path.
+func openSocket(path string, use func(fd int, at unix.Sockaddr) error) (*os.File, error) {
 	fd, err := socket()
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
@@ -125,13 +122,13 @@ func open(path string, use func(fd int, at unix.Sockaddr) error) (*os.File, erro
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// withShortPath calls f with a name for path that fits a socket address: the path
-// itself, or one through a descriptor of its directory.
+// withShortPath calls f with a name for path that fits a socket address: the path itself, or one through a descriptor of its
+// directory.
 func withShortPath(path string, f func(string) error) error {
 	if len(path) <= maxPath {
 		return f(path)
 	}
-	if _, ok := sys.OwnFile(0); !ok {
+	if _, ok := sys.OwnFilePath(0); !ok {
 		return fmt.Errorf("socket path %s is longer than %d bytes; set LONGTERM_DIR to a shorter directory", path, maxPath)
 	}
 	dir, err := os.Open(filepath.Dir(path))
@@ -139,6 +136,6 @@ func withShortPath(path string, f func(string) error) error {
 		return err
 	}
 	defer dir.Close()
-	short, _ := sys.OwnFile(dir.Fd())
+	short, _ := sys.OwnFilePath(dir.Fd())
 	return f(short + "/" + filepath.Base(path))
 }

@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket makes one that no child inherits and that does not block.
+// socket creates a close-on-exec, non-blocking Unix socket.
 func socket() (int, error) {
 	return openCloexec(func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0) })
 }
 
+// accept accepts a connection.
 func accept(listener int) (int, error) {
 	return openCloexec(func() (int, error) {
 		fd, _, err := unix.Accept(listener)
@@ -20,7 +21,7 @@ func accept(listener int) (int, error) {
 	})
 }
 
-// openCloexec opens a close-on-exec descriptor while no child is being forked.
+// openCloexec opens a close-on-exec, non-blocking descriptor while no child is being forked.
 func openCloexec(open func() (int, error)) (int, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// scratch is a directory whose path is short.
-func scratch(t *testing.T) string {
+// shortDir returns a directory with a short path.
+func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
@@ -25,13 +25,13 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// Bytes go both ways, on a path of any length, until one side ends.
+// Bytes go both ways, on a path of any length, until one side closes.
 func TestConnections(t *testing.T) {
-	long := filepath.Join(scratch(t), strings.Repeat("d", 60), strings.Repeat("e", 60))
+	long := filepath.Join(shortDir(t), strings.Repeat("d", 60), strings.Repeat("e", 60))
 	if err := os.MkdirAll(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{filepath.Join(scratch(t), "s"), filepath.Join(long, "s")} {
+	for _, path := range []string{filepath.Join(shortDir(t), "s"), filepath.Join(long, "s")} {
 		l, err := Listen(path)
 		if err != nil {
 			t.Fatal(err)
@@ -59,20 +59,20 @@ func TestConnections(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := os.Lstat(path); err != nil {
-			t.Errorf("the name is gone with the listener: %v", err)
+			t.Errorf("got no socket after the listener's close: %v", err)
 		}
 		if _, err := Dial(path); !errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("nobody listens: %v", err)
+			t.Errorf("without a listener: got %v", err)
 		}
 	}
 	if _, err := Dial(filepath.Join(long, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("there is none: %v", err)
+		t.Errorf("missing socket: got %v", err)
 	}
 }
 
-// What waits ends when it is closed, or at its deadline.
-func TestWaitingEnds(t *testing.T) {
-	path := filepath.Join(scratch(t), "s")
+// Pending calls end on Close and at their deadline.
+func TestWaits_End(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
 	l, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)
@@ -104,9 +104,9 @@ func TestWaitingEnds(t *testing.T) {
 	}
 }
 
-// Many may wait to be accepted, more than the 128 that C programs have as their limit where the system lets more.
-func TestManyWait(t *testing.T) {
-	path := filepath.Join(scratch(t), "s")
+// The backlog exceeds the 128 of many C programs if the system allows it.
+func TestListener_Backlog(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
 	l, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)
@@ -125,9 +125,9 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// Another execution's listener is taken over; what is no socket is refused.
+// AdoptListener returns the listener of another execution and rejects a descriptor that is no socket.
 func TestAdoptListener(t *testing.T) {
-	path := filepath.Join(scratch(t), "s")
+	path := filepath.Join(shortDir(t), "s")
 	l, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package pack bundles and minifies the sources of the page for browsers. It runs when files are generated (go generate ./session/web), and is no part of the program.
+// Package pack bundles and minifies the sources of the page for browsers. It runs when files are generated (go generate ./session/web), and is not part of the program.
 package pack
 
 import (
@@ -16,23 +16,23 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// kinds are the suffixes of served files; notes and tests next to them are not served.
-var kinds = []string{".html", ".js", ".css", ".svg", ".webmanifest"}
+// servedSuffixes are the suffixes of served files; notes and tests next to them are not served.
+var servedSuffixes = []string{".html", ".js", ".css", ".svg", ".webmanifest"}
 
-// separate lists the scripts and styles that are not bundled with the others.
-var separate = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
+// entryPoints are the scripts and styles that are served; others are bundled into them.
+var entryPoints = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
 
-// Page makes the files of the page of those in a directory.
-func Page(dir string) (map[string][]byte, error) {
+// BuildPage returns the served files of the page, built from a directory.
+func BuildPage(dir string) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		name := filepath.Base(file)
-		if err != nil || d.IsDir() || !slices.Contains(kinds, path.Ext(name)) {
+		if err != nil || d.IsDir() || !slices.Contains(servedSuffixes, path.Ext(name)) {
 			return err
 		}
 		switch code := path.Ext(name) == ".js" || path.Ext(name) == ".css"; {
-		case slices.Contains(separate, name):
-			out[name], err = build(file)
+		case slices.Contains(entryPoints, name):
+			out[name], err = bundle(file)
 		case !code:
 			out[name], err = os.ReadFile(file)
 			if path.Ext(name) == ".webmanifest" && err == nil {
@@ -46,28 +46,28 @@ func Page(dir string) (map[string][]byte, error) {
 	return out, err
 }
 
-// build bundles a script or style with its imports. Dynamic imports stay separate.
-func build(file string) ([]byte, error) {
+// bundle bundles a script or style with its imports. Dynamic imports stay separate.
+func bundle(file string) ([]byte, error) {
 	o := api.BuildOptions{
 		EntryPoints: []string{file}, Bundle: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, Format: api.FormatESModule, Target: api.ES2022,
 	}
 	name := filepath.Base(file)
-	for _, other := range separate {
+	for _, other := range entryPoints {
 		if other != name {
 			o.External = append(o.External, "./"+other)
 		}
 	}
-	if name == "old.js" { // every browser can read it
+	if name == "old.js" { // for every browser
 		o.Format, o.Target = api.FormatDefault, api.ES5
 	}
 	r := api.Build(o)
 	if len(r.Errors) > 0 {
-		var said []error
+		var errs []error
 		for _, text := range api.FormatMessages(r.Errors, api.FormatMessagesOptions{}) {
-			said = append(said, errors.New(strings.TrimSpace(text)))
+			errs = append(errs, errors.New(strings.TrimSpace(text)))
 		}
-		return nil, errors.Join(said...)
+		return nil, errors.Join(errs...)
 	}
 	if len(r.OutputFiles) != 1 {
 		return nil, fmt.Errorf("%s: %d files come of it", name, len(r.OutputFiles))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Modules are in what imports them, what is imported by a call stays apart, and files that are none of the page are left out.
+// Modules are bundled into their importers, dynamic imports stay separate, and other files are omitted.
 func TestPage(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -19,7 +19,7 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := Page(dir)
+	files, err := BuildPage(dir)
 	if err != nil || len(files) != 4 {
 		t.Fatalf("%q, %v", files, err)
 	}
@@ -32,7 +32,7 @@ func TestPage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.js"), []byte("export const two = 2;\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Page(dir); err == nil || !strings.Contains(err.Error(), "one") {
-		t.Errorf("a module that lacks what is imported: %v", err)
+	if _, err := BuildPage(dir); err == nil || !strings.Contains(err.Error(), "one") {
+		t.Errorf("missing export: got %v", err)
 	}
 }

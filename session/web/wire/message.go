@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Bounds of a page's messages.
+// Bounds of the page's messages.
 const (
 	MaxMessage = 1 << 20 // bytes
 	MaxSubs    = 64      // subscriptions at a time
@@ -19,7 +19,7 @@ const (
 	maxUnique  = 64
 )
 
-// Message is a message of the page. T determines the relevant fields.
+// Message is a message of the page (docs/web-protocol.md). T is its kind and determines the relevant fields.
 type Message struct {
 	T     string `json:"t"`
 	ID    int    `json:"id"`
@@ -29,11 +29,11 @@ type Message struct {
 
 	S    string          `json:"s"`
 	Kind string          `json:"kind"`
-	Rows json.RawMessage `json:"rows"` // of sub [from,to], of resize a number
+	Rows json.RawMessage `json:"rows"` // of sub: [from,to]; of resize: a number
 	FPS  int             `json:"fps"`
 	V    uint64          `json:"v"`
 	E    string          `json:"e"`
-	At   json.RawMessage `json:"at"` // text or an offset
+	At   json.RawMessage `json:"at"` // a time, or an offset
 
 	N uint64 `json:"n"`
 
@@ -55,8 +55,8 @@ type Message struct {
 // ErrMessage reports an invalid message; the page that sent it cannot be trusted.
 var ErrMessage = errors.New("not a message")
 
-// Read reads a message. A kind that is not known is no error: a newer page has it.
-func Read(b []byte) (Message, error) {
+// ParseMessage parses a message. An unknown kind is not an error: a newer page may send it.
+func ParseMessage(b []byte) (Message, error) {
 	var m Message
 	if err := json.Unmarshal(b, &m); err != nil || m.T == "" {
 		return Message{}, fmt.Errorf("%w: %.40q", ErrMessage, b)
@@ -64,14 +64,14 @@ func Read(b []byte) (Message, error) {
 	return m, nil
 }
 
-// View is what a subscription is to show.
+// View describes what a subscription shows.
 type View struct {
 	Session  string
-	Thumb    bool
-	From, To int // rows; To 0: all
-	FPS      int // frames a second, 1 to 60
-	At       string
-	Version  uint64 // of the rows that the page has
+	Thumb    bool   // a small preview, with 2 frames a second at most
+	From, To int    // rows; To 0: all
+	FPS      int    // frames a second, 1 to 60
+	At       string // time or offset of a past screen; empty: now
+	Version  uint64 // version of the rows that the page has
 	Epoch    string
 }
 
@@ -108,7 +108,7 @@ func (m *Message) View() (View, error) {
 	return v, nil
 }
 
-// Moment returns the requested moment of a session; empty for now.
+// Moment returns the requested time or offset of a session; empty for now.
 func (m *Message) Moment() (at string, err error) {
 	if !isGiven(m.At) {
 		return "", nil
@@ -126,7 +126,7 @@ func (m *Message) Moment() (at string, err error) {
 	return at, nil
 }
 
-// Image returns the key of the requested image, its session and moment; empty for one that a subscription shows.
+// Image returns the key of the requested image, its session and moment; empty for an image of a subscription.
 func (m *Message) Image() (key, session, at string, err error) {
 	if len(m.K) > maxName || len(m.S) > maxName {
 		return "", "", "", errors.New("an image is named by its key and a session")
@@ -135,10 +135,11 @@ func (m *Message) Image() (key, session, at string, err error) {
 	return m.K, m.S, at, err
 }
 
+// isGiven reports whether a member is present and not null.
 func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// Unique returns the id that prevents duplicate input.
-func (m *Message) Unique() (string, error) {
+// RequestID returns the id that prevents duplicate input.
+func (m *Message) RequestID() (string, error) {
 	if len(m.U) > maxUnique || !utf8.ValidString(m.U) {
 		return "", fmt.Errorf("u has more than %d bytes", maxUnique)
 	}
@@ -154,7 +155,7 @@ func (m *Message) Key() (input.Key, error) {
 	if err != nil {
 		return k, err
 	}
-	if m.Text != "" && !strings.ContainsFunc(m.Text, control) {
+	if m.Text != "" && !strings.ContainsFunc(m.Text, isControl) {
 		k.Text = m.Text
 	}
 	switch m.Ev {
@@ -169,8 +170,10 @@ func (m *Message) Key() (input.Key, error) {
 	return k, nil
 }
 
-func control(r rune) bool { return r < ' ' || r == 0x7f }
+// isControl reports whether a character is a control character.
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
+// Names of mouse buttons, mouse actions and modifiers.
 var buttons = map[string]input.Button{
 	"none": input.ButtonNone, "": input.ButtonNone, "left": input.ButtonLeft, "middle": input.ButtonMiddle, "right": input.ButtonRight,
 	"wheel-up": input.ButtonWheelUp, "wheel-down": input.ButtonWheelDown, "wheel-left": input.ButtonWheelLeft, "wheel-right": input.ButtonWheelRight,
@@ -182,7 +185,7 @@ var actions = map[string]input.MouseAction{
 
 var modifiers = map[rune]input.Mods{'S': input.Shift, 'M': input.Alt, 'C': input.Ctrl}
 
-// maxCell bounds where a mouse can be; no screen is larger.
+// maxCell bounds mouse positions; no screen is larger.
 const maxCell = 1 << 16
 
 // Mouse returns the event of a mouse message.

@@ -17,7 +17,7 @@ func TestMessages(t *testing.T) {
 		`{"t":"sub","id":2,"s":"a","at":12345,"unknown":[]}`:                            {Session: "a", FPS: 60, At: "12345"},
 		`{"t":"sub","id":2,"s":"a","at":"-5m","rows":null}`:                             {Session: "a", FPS: 60, At: "-5m"},
 	} {
-		m, err := Read([]byte(text))
+		m, err := ParseMessage([]byte(text))
 		if v, bad := m.View(); err != nil || bad != nil || v != want {
 			t.Errorf("%s: %+v, %v, %v", text, v, err, bad)
 		}
@@ -27,13 +27,13 @@ func TestMessages(t *testing.T) {
 		`{"t":"sub","id":1,"s":"a","rows":[5,5]}`, `{"t":"sub","id":1,"s":"a","rows":[-1,5]}`, `{"t":"sub","id":1,"s":"a","rows":3}`,
 		`{"t":"sub","id":1,"s":"a","fps":61}`, `{"t":"sub","id":1,"s":"a","at":{}}`, `{"t":"sub","id":1,"s":"` + strings.Repeat("x", 300) + `"}`,
 	} {
-		m, err := Read([]byte(text))
+		m, err := ParseMessage([]byte(text))
 		if v, bad := m.View(); err != nil || bad == nil {
 			t.Errorf("%s: %+v, %v", text, v, err)
 		}
 	}
 	for _, text := range []string{``, `[]`, `"t"`, `{}`, `{"t":1}`, `{"t":"sub","id":"x"}`, "\xff", `{"t":"ack","n":-1}`} {
-		if m, err := Read([]byte(text)); !errors.Is(err, ErrMessage) {
+		if m, err := ParseMessage([]byte(text)); !errors.Is(err, ErrMessage) {
 			t.Errorf("%s: %+v, %v", text, m, err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestKeysAndMouse(t *testing.T) {
 	}
 	m = Message{K: "a", Text: "\x1b[31m"}
 	if k, err := m.Key(); err != nil || k.Text != "" {
-		t.Errorf("a key types a sequence: %+v, %v", k, err)
+		t.Errorf("got a key that types a sequence: %+v, %v", k, err)
 	}
 	for _, bad := range []Message{{K: "NoSuchKey"}, {K: ""}, {K: "a", Ev: "hold"}, {K: strings.Repeat("C-", 99)}} {
 		if k, err := bad.Key(); err == nil {
@@ -64,7 +64,7 @@ func TestKeysAndMouse(t *testing.T) {
 	}
 }
 
-// What is asked for waits for its turn, so it is small.
+// Requests for images are bounded in size, since they are queued.
 func TestImage(t *testing.T) {
 	const key = "0123456789abcdef"
 	long := strings.Repeat("x", maxName+1)
@@ -78,7 +78,7 @@ func TestImage(t *testing.T) {
 		`{"t":"img","k":"` + long + `","s":"one"}`:           {},
 		`{"t":"img","k":"` + key + `","at":"` + long + `"}`:  {},
 	} {
-		m, err := Read([]byte(text))
+		m, err := ParseMessage([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,8 +92,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// Whatever a page sends is a message within bounds, or an error.
-func FuzzRead(f *testing.F) {
+// FuzzParseMessage checks that any bytes give a bounded message or an error.
+func FuzzParseMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"t":"sub","id":1,"s":"one","kind":"thumb","rows":[0,24],"fps":30,"v":7,"e":"x","at":"-5m"}`, `{"t":"key","id":1,"k":"C-c","text":"c","ev":"release","q":1,"u":"x"}`,
 		`{"t":"mouse","id":1,"b":"left","a":"move","x":1,"y":2,"m":"SMC"}`, `{"t":"resize","id":1,"cols":80,"rows":24}`, `{"t":"ack","id":1,"n":18446744073709551615}`, `{"t":"sub","rows":[1e999]}`,
@@ -102,7 +102,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Read(b)
+		m, err := ParseMessage(b)
 		if err != nil {
 			if !errors.Is(err, ErrMessage) {
 				t.Fatal(err)
@@ -114,7 +114,7 @@ func FuzzRead(f *testing.F) {
 		}
 		if k, err := m.Key(); err == nil {
 			modes := input.AppendKey(nil, k, &vterm.Modes{})
-			if len(modes) > 1024 || strings.ContainsFunc(k.Text, control) {
+			if len(modes) > 1024 || strings.ContainsFunc(k.Text, isControl) {
 				t.Fatalf("%q types %q", m.K, modes)
 			}
 		}
@@ -124,7 +124,7 @@ func FuzzRead(f *testing.F) {
 		if key, session, at, err := m.Image(); err == nil && max(len(key), len(session), len(at)) > maxName {
 			t.Fatalf("%q of %q at %q", key, session, at)
 		}
-		_, _ = m.Unique()
+		_, _ = m.RequestID()
 		_, _, _ = m.Size()
 	})
 }

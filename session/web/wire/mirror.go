@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Mirror is a page without a browser: it takes frames and has the screen they make. Tests and measurements look
-// through it.
+// Mirror is the screen of a page without a browser, made from frames. Tests and measurements use it.
 type Mirror struct {
 	Cols, Rows int
 	Lines      []MirrorLine
@@ -17,11 +16,11 @@ type Mirror struct {
 	Alt        bool
 	Version    uint64
 	Epoch      string
-	N          uint64 // of the last frame
+	N          uint64 // number of the last frame
 	styles     map[int]MirrorStyle
 }
 
-// MirrorLine is a row as it is shown.
+// MirrorLine is a row in displayed form.
 type MirrorLine struct {
 	Flags int
 	Spans []MirrorSpan
@@ -34,7 +33,7 @@ type MirrorSpan struct {
 	Widths []int
 }
 
-// MirrorStyle is a style's definition.
+// MirrorStyle is the definition of a style.
 type MirrorStyle struct {
 	FG        string `json:"f"`
 	BG        string `json:"b"`
@@ -46,8 +45,8 @@ type MirrorStyle struct {
 	Link      string `json:"l"`
 }
 
-// frameIn is a received frame.
-type frameIn struct {
+// receivedFrame is a received frame.
+type receivedFrame struct {
 	T      string
 	ID     int
 	N, V   uint64
@@ -74,24 +73,23 @@ func (l MirrorLine) Text() string {
 	return s
 }
 
-// Take applies a frame and returns its number, which must be acknowledged. Several mirrors of a connection may share
-// styles.
-func (m *Mirror) Take(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
-	var f frameIn
+// Apply applies a frame and returns its number, which must be acknowledged. Several mirrors of a connection may share styles.
+func (m *Mirror) Apply(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
+	var f receivedFrame
 	if err := json.Unmarshal(b, &f); err != nil {
 		return 0, err
 	}
 	if m.styles = styles; f.Reset {
 		clear(styles)
 	}
-	if err := define(styles, string(f.Styles)); err != nil {
+	if err := addStyles(styles, string(f.Styles)); err != nil {
 		return 0, err
 	}
-	set(&m.Title, f.Title)
-	set(&m.State, f.State)
-	set(&m.Mouse, f.Mouse)
-	set(&m.Alt, f.Alt)
-	set(&m.Cursor, f.Cur)
+	setIfPresent(&m.Title, f.Title)
+	setIfPresent(&m.State, f.State)
+	setIfPresent(&m.Mouse, f.Mouse)
+	setIfPresent(&m.Alt, f.Alt)
+	setIfPresent(&m.Cursor, f.Cur)
 	if f.Size != nil {
 		m.Cols, m.Rows = f.Size[0], f.Size[1]
 	}
@@ -100,20 +98,20 @@ func (m *Mirror) Take(b []byte, styles map[int]MirrorStyle) (n uint64, err error
 	}
 	m.Version, m.Epoch, m.N = f.V, f.E, f.N
 	if f.Scroll != nil {
-		if err := m.scroll(f.Scroll[0], f.Scroll[1], f.Scroll[2]); err != nil {
+		if err := m.scrollRows(f.Scroll[0], f.Scroll[1], f.Scroll[2]); err != nil {
 			return 0, err
 		}
 	}
 	for _, r := range f.Rows {
-		if err := m.put(r); err != nil {
+		if err := m.setRow(r); err != nil {
 			return 0, err
 		}
 	}
 	return f.N, nil
 }
 
-// define adds definitions to a table of styles.
-func define(styles map[int]MirrorStyle, text string) error {
+// addStyles adds definitions to a table of styles.
+func addStyles(styles map[int]MirrorStyle, text string) error {
 	var all [][2]json.RawMessage
 	if text != "" {
 		if err := json.Unmarshal([]byte(text), &all); err != nil {
@@ -134,19 +132,21 @@ func define(styles map[int]MirrorStyle, text string) error {
 	return nil
 }
 
-func set[T any](to, from *T) {
+// setIfPresent copies a value that a frame has.
+func setIfPresent[T any](to, from *T) {
 	if from != nil {
 		*to = *from
 	}
 }
 
-func (m *Mirror) scroll(top, bottom, by int) error {
+// scrollRows moves rows; freed rows are invalid until they are sent.
+func (m *Mirror) scrollRows(top, bottom, by int) error {
 	if top < 0 || bottom > m.Rows || bottom-top <= abs(by) {
 		return fmt.Errorf("scroll of rows %d to %d by %d", top, bottom, by)
 	}
 	was := append([]MirrorLine(nil), m.Lines...)
 	for i := top; i < bottom; i++ {
-		m.Lines[i] = MirrorLine{Flags: -1} // a row that is not sent again is an error
+		m.Lines[i] = MirrorLine{Flags: -1} // detects a row that is not sent again
 		if from := i + by; from >= top && from < bottom {
 			m.Lines[i] = was[from]
 		}
@@ -154,7 +154,8 @@ func (m *Mirror) scroll(top, bottom, by int) error {
 	return nil
 }
 
-func (m *Mirror) put(r []json.RawMessage) error {
+// setRow sets a row from its JSON.
+func (m *Mirror) setRow(r []json.RawMessage) error {
 	if len(r) < 2 {
 		return fmt.Errorf("a row of %d", len(r))
 	}

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-var errThin = errors.New("not a thin frame")
+// errNotThin is the error of an invalid thin frame.
+var errNotThin = errors.New("not a thin frame")
 
 // ThinID returns the subscription of a thin frame; ok is false for other messages.
 func ThinID(b []byte) (id int, ok bool) {
@@ -16,37 +17,37 @@ func ThinID(b []byte) (id int, ok bool) {
 		return 0, false
 	}
 	s := string(b[:min(len(b), 8)])
-	if i := strings.IndexFunc(s, control); i >= 0 {
+	if i := strings.IndexFunc(s, isControl); i >= 0 {
 		s = s[:i]
 	}
 	n, err := strconv.ParseUint(s, 36, 31)
 	return int(n), err == nil && n > 0
 }
 
-// TakeThin applies a thin frame and returns its number, which must be acknowledged.
-func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
+// ApplyThin applies a thin frame and returns its number, which must be acknowledged.
+func (m *Mirror) ApplyThin(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
 	if _, ok := ThinID(b); !ok || !utf8.Valid(b) {
-		return 0, errThin
+		return 0, errNotThin
 	}
 	m.styles = styles
 	cursor, style, grew, placed := [2]int{-1, -1}, 0, uint64(1), false
-	x, y := m.at(0), m.at(1)
-	_, rest := part(string(b))
+	x, y := m.cursorAt(0), m.cursorAt(1)
+	_, rest := nextPart(string(b))
 	for rest != "" {
 		op := rest[0]
 		var body string
-		body, rest = part(rest[1:])
+		body, rest = nextPart(rest[1:])
 		var nums []int
 		var err error
 		if op == thinStyles {
-			if err := define(styles, "["+body+"]"); err != nil || style != 0 {
-				return 0, fmt.Errorf("%w: styles %q: %w", errThin, body, err)
+			if err := addStyles(styles, "["+body+"]"); err != nil || style != 0 {
+				return 0, fmt.Errorf("%w: styles %q: %w", errNotThin, body, err)
 			}
 			continue
 		}
 		if op != thinText {
-			if nums, err = numbers(body); err == nil && style != 0 {
-				err = fmt.Errorf("%w: a style of no text", errThin)
+			if nums, err = parseNumbers(body); err == nil && style != 0 {
+				err = fmt.Errorf("%w: a style of no text", errNotThin)
 			}
 		}
 		if err != nil {
@@ -56,24 +57,24 @@ func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err e
 		case op == thinVersion && len(nums) == 1 && nums[0] > 0:
 			grew = uint64(nums[0])
 		case op == thinScroll && len(nums) == 3:
-			err = m.scroll(nums[0], nums[1], nums[2])
+			err = m.scrollRows(nums[0], nums[1], nums[2])
 		case op == thinCursor && len(nums) == 2:
 			cursor = [2]int(nums)
 		case op == thinPlace && (len(nums) == 2 || len(nums) == 3):
 			y, x, placed = nums[0], nums[1], true
-			err = m.cut(y, x, append(nums, y)[2])
+			err = m.copyPrefix(y, x, append(nums, y)[2])
 		case op == thinStyle && len(nums) == 1 && nums[0] > 0:
 			style = nums[0]
 		case op == thinText && body != "":
 			if !placed {
-				placed, err = true, m.cut(y, x, y)
+				placed, err = true, m.copyPrefix(y, x, y)
 			}
 			if err == nil {
-				x, err = m.add(y, style, body)
+				x, err = m.appendSpan(y, style, body)
 			}
 			style = 0
 		default:
-			err = fmt.Errorf("%w: %q", errThin, b)
+			err = fmt.Errorf("%w: %q", errNotThin, b)
 		}
 		if err != nil {
 			return 0, err
@@ -90,40 +91,41 @@ func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err e
 	return m.N, nil
 }
 
-// part splits s before the next control character.
-func part(s string) (body, rest string) {
+// nextPart splits s before the next control character.
+func nextPart(s string) (body, rest string) {
 	if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' }); i >= 0 {
 		return s[:i], s[i:]
 	}
 	return s, ""
 }
 
-func numbers(s string) ([]int, error) {
+// parseNumbers parses numbers in base 36.
+func parseNumbers(s string) ([]int, error) {
 	var out []int
 	for p := range strings.SplitSeq(s, ",") {
 		n, err := strconv.ParseInt(p, 36, 32)
 		if err != nil {
-			return nil, fmt.Errorf("%w: number %q", errThin, p)
+			return nil, fmt.Errorf("%w: number %q", errNotThin, p)
 		}
 		out = append(out, int(n))
 	}
 	return out, nil
 }
 
-// at returns a coordinate of the cursor.
-func (m *Mirror) at(i int) int {
+// cursorAt returns a coordinate of the cursor.
+func (m *Mirror) cursorAt(i int) int {
 	f, _ := m.Cursor[i].(float64) // 0 if none was sent
 	return int(f)
 }
 
-// cut sets a row to the columns of row like before col.
-func (m *Mirror) cut(row, col, like int) error {
+// copyPrefix sets a row to the columns before col of row like.
+func (m *Mirror) copyPrefix(row, col, like int) error {
 	if row < 0 || row >= len(m.Lines) || like < 0 || like >= len(m.Lines) || col < 0 {
-		return fmt.Errorf("%w: row %d, column %d, like %d", errThin, row, col, like)
+		return fmt.Errorf("%w: row %d, column %d, like %d", errNotThin, row, col, like)
 	}
 	was := m.Lines[like]
 	if was.Flags != 0 && col > 0 {
-		return fmt.Errorf("%w: row %d is not plain characters", errThin, like)
+		return fmt.Errorf("%w: row %d is not plain characters", errNotThin, like)
 	}
 	var l MirrorLine
 	for _, p := range was.Spans {
@@ -132,7 +134,7 @@ func (m *Mirror) cut(row, col, like int) error {
 		}
 		text := []rune(p.Text)
 		if len(p.Widths) > 0 {
-			return fmt.Errorf("%w: row %d is not plain characters", errThin, like)
+			return fmt.Errorf("%w: row %d is not plain characters", errNotThin, like)
 		}
 		if len(text) > col {
 			p.Text = string(text[:col])
@@ -141,14 +143,14 @@ func (m *Mirror) cut(row, col, like int) error {
 		l.Spans = append(l.Spans, p)
 	}
 	if col > 0 {
-		return fmt.Errorf("%w: row %d ends before", errThin, like)
+		return fmt.Errorf("%w: row %d ends before", errNotThin, like)
 	}
 	m.Lines[row] = l
 	return nil
 }
 
-// add adds text behind what a row has, and is the column behind it.
-func (m *Mirror) add(row, style int, text string) (col int, err error) {
+// appendSpan appends text to a row and returns the column after it.
+func (m *Mirror) appendSpan(row, style int, text string) (col int, err error) {
 	st, known := m.styles[style]
 	if !known && style != 0 {
 		return 0, fmt.Errorf("style %d is not defined", style)

@@ -1,30 +1,30 @@
 package wire
 
-// move shifts rows: row i becomes what row i+by was, for rows of [top, bottom) whose source lies in it, too.
-type move struct{ top, bottom, by int }
+// rowShift moves rows: row i becomes the former row i+by, for rows of [top, bottom) whose source is in it, too.
+type rowShift struct{ top, bottom, by int }
 
-// minMoved is how many rows a shift has to spare to be worth its words.
-const minMoved = 2
+// minSavedRows is the number of rows that a shift must save to be worth sending.
+const minSavedRows = 2
 
-// findMove finds the shift that preserves most rows and applies it to the hashes of the page's rows. Terminals scroll
+// findShift returns the shift that preserves most rows and applies it to the hashes of the page's rows. Terminals scroll
 // whole rows, so equal hashes identify them; repeated rows identify nothing.
-func (s *Shown) findMove() (move, bool) {
+func (s *PageScreen) findShift() (rowShift, bool) {
 	changed := 0
 	for i := s.from; i < s.to; i++ {
-		if s.next[i] != s.hash[i] {
+		if s.newHashes[i] != s.hashes[i] {
 			changed++
 		}
 	}
-	if changed <= minMoved {
-		return move{}, false
+	if changed <= minSavedRows {
+		return rowShift{}, false
 	}
-	by, ok := s.votes()
+	by, ok := s.mostCommonShift()
 	if !ok {
-		return move{}, false
+		return rowShift{}, false
 	}
 	lo, hi := -1, -1
 	for i := max(s.from, s.from-by); i < min(s.to, s.to-by); i++ {
-		if s.next[i] == s.hash[i+by] && s.next[i] != s.hash[i] {
+		if s.newHashes[i] == s.hashes[i+by] && s.newHashes[i] != s.hashes[i] {
 			if lo < 0 {
 				lo = i
 			}
@@ -32,51 +32,51 @@ func (s *Shown) findMove() (move, bool) {
 		}
 	}
 	if lo < 0 {
-		return move{}, false
+		return rowShift{}, false
 	}
-	m := move{min(lo, lo+by), max(hi, hi+by) + 1, by}
-	after := s.afterMove(m)
+	m := rowShift{min(lo, lo+by), max(hi, hi+by) + 1, by}
+	after := s.hashesAfter(m)
 	left := 0
 	for i := s.from; i < s.to; i++ {
-		if s.next[i] == after(i) {
+		if s.newHashes[i] == after(i) {
 			continue
 		}
-		if left++; s.partial && s.ends[i] < 0 { // it was not looked at: it did not change
-			return move{}, false
+		if left++; s.isDelta && s.bodyStarts[i] < 0 { // an unrendered row did not change
+			return rowShift{}, false
 		}
 	}
-	if left+minMoved > changed {
-		return move{}, false
+	if left+minSavedRows > changed {
+		return rowShift{}, false
 	}
-	was := append([]uint64(nil), s.hash...)
+	was := append([]uint64(nil), s.hashes...)
 	for i := range was {
 		was[i] = after(i)
 	}
-	copy(s.hash, was)
+	copy(s.hashes, was)
 	return m, true
 }
 
-// votes returns the distance by which most changed rows moved.
-func (s *Shown) votes() (by int, ok bool) {
-	if s.at == nil {
-		s.at = map[uint64]int{}
+// mostCommonShift returns the distance by which most changed rows moved.
+func (s *PageScreen) mostCommonShift() (by int, ok bool) {
+	if s.rowByHash == nil {
+		s.rowByHash = map[uint64]int{}
 	}
-	clear(s.at)
+	clear(s.rowByHash)
 	for i := s.from; i < s.to; i++ {
-		h := s.hash[i]
-		if _, twice := s.at[h]; twice {
-			s.at[h] = -1
+		h := s.hashes[i]
+		if _, twice := s.rowByHash[h]; twice {
+			s.rowByHash[h] = -1
 		} else if h != 0 {
-			s.at[h] = i
+			s.rowByHash[h] = i
 		}
 	}
 	count := map[int]int{}
 	best := 0
 	for i := s.from; i < s.to; i++ {
-		if s.next[i] == s.hash[i] {
+		if s.newHashes[i] == s.hashes[i] {
 			continue
 		}
-		j, known := s.at[s.next[i]]
+		j, known := s.rowByHash[s.newHashes[i]]
 		if !known || j < 0 {
 			continue
 		}
@@ -85,11 +85,11 @@ func (s *Shown) votes() (by int, ok bool) {
 			best, by = n, j-i
 		}
 	}
-	if best == 0 { // rows that are alike, as prompts are: a few lines came
-		for j := 1; j <= maxAlike; j++ {
+	if best == 0 { // equal rows, such as prompts: a few lines were added
+		for j := 1; j <= maxRepeatShift; j++ {
 			n := 0
 			for i := s.from; i < s.to-j; i++ {
-				if s.next[i] != s.hash[i] && s.next[i] == s.hash[i+j] {
+				if s.newHashes[i] != s.hashes[i] && s.newHashes[i] == s.hashes[i+j] {
 					n++
 				}
 			}
@@ -101,20 +101,21 @@ func (s *Shown) votes() (by int, ok bool) {
 	return by, best > 0 && by != 0
 }
 
-// maxAlike is how many lines that came are looked for where no row stands once.
-const maxAlike = 8
+// maxRepeatShift bounds the shift that is tried if all rows are repeated.
+const maxRepeatShift = 8
 
+// abs returns the absolute value.
 func abs(n int) int { return max(n, -n) }
 
-// afterMove returns a function for the hash of each row after a move; freed rows are 0.
-func (s *Shown) afterMove(m move) func(i int) uint64 {
+// hashesAfter returns a function for the hash of each row after a shift; freed rows are 0.
+func (s *PageScreen) hashesAfter(m rowShift) func(i int) uint64 {
 	return func(i int) uint64 {
 		switch {
 		case i < m.top || i >= m.bottom:
-			return s.hash[i]
+			return s.hashes[i]
 		case i+m.by < m.top || i+m.by >= m.bottom:
 			return 0
 		}
-		return s.hash[i+m.by]
+		return s.hashes[i+m.by]
 	}
 }

@@ -7,135 +7,137 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// Shown is the page's copy of a screen: a hash of each row, and the other sent state. The zero value is empty.
-type Shown struct {
-	begun      bool
+// PageScreen is the page's copy of a screen: a hash of each row, and the other sent state. The zero value is empty.
+type PageScreen struct {
+	isStarted  bool
 	cols, rows int
 	from, to   int
-	hash       []uint64 // of rows; 0: the page does not have it
-	head       head
+	hashes     []uint64 // of rows; 0: the page does not have the row
+	header     header
 	version    uint64 // of the last frame
-	kept       []kept
-	gen        uint64 // of the table of styles: bodies of rows have numbers of it
+	keptRows   []keptRow
+	styleGen   uint64 // generation of the style table that hashes refer to
 
-	next   []uint64 // scratch: new hashes
-	bodies []byte   // scratch: rows that may be sent
-	ends   []int    // scratch: start of each body; -1: not made; the last is the end of all
-	at     map[uint64]int
-	// partial states that rows without a body are unchanged; otherwise they are empty.
-	partial bool
+	newHashes  []uint64 // scratch: new hashes
+	bodies     []byte   // scratch: rows that may be sent
+	bodyStarts []int    // scratch: start of each body; -1: none; the last entry is the end of all
+	rowByHash  map[uint64]int
+	// isDelta states that rows without a body are unchanged; otherwise they are empty.
+	isDelta bool
 }
 
-// head is the screen state that is sent besides rows.
-type head struct {
-	cursor                          render.Cursor
-	title, state, mouse             string
-	alt, appCursor, bracketed, told bool
-	kitty                           uint8
+// header is the screen state that is sent besides rows.
+type header struct {
+	cursor                            render.Cursor
+	title, state, mouse               string
+	alt, appCursor, bracketed, isSent bool
+	kitty                             uint8
 }
 
-// Frame is a screen to be shown.
+// Frame is a screen to be sent to the page.
 type Frame struct {
 	ID    int
-	N     uint64 // to be acknowledged
+	N     uint64 // number to be acknowledged
 	Epoch string
-	// Screen has all rows, or those that changed since the last one that was shown (Delta).
+	// Screen has all rows, or those that changed since the last sent one (Delta).
 	Screen *render.Screen
-	// From and To are the rows wanted; To 0: all.
+	// From and To are the requested rows; To 0: all.
 	From, To int
 	Links    bool
 
 	State, Mouse         string
 	AppCursor, Bracketed bool
 	Kitty                uint8
-	At                   *uint64 // of a past screen: its offset
+	At                   *uint64 // offset of a past screen
 	Behind               int64   // ms
-	Asked                bool    // for: sent even if the page shows all of it already, as the present may look like the past
-	Thin                 bool    // the page reads thin frames. N is one more than that of the frame before
+	Requested            bool    // sent even if unchanged, since the present may look like the past
+	Thin                 bool    // the page reads thin frames, and N is one more than that of the previous frame
 }
 
+// seed is the seed of all row hashes.
 var seed = maphash.MakeSeed()
 
-// Has records that the page already has these rows, except the listed ones, as it reports after a broken connection.
-func (s *Shown) Has(f *Frame, t *Styles, changed map[int]bool) {
-	s.fit(f)
-	t.begin(0, f.Links)
-	s.gen = t.gen
+// MarkKnown records that the page already has these rows, except the listed ones, as it reports after a reconnect.
+func (s *PageScreen) MarkKnown(f *Frame, t *Styles, changed map[int]bool) {
+	s.resizeTo(f)
+	t.reserve(0, f.Links)
+	s.styleGen = t.generation
 	for i := range f.Screen.Lines {
 		l := &f.Screen.Lines[i]
 		if l.Row >= s.from && l.Row < s.to && !changed[l.Row] {
-			s.hash[l.Row] = s.sum(t.appendRow(nil, l))
+			s.hashes[l.Row] = s.rowHash(t.appendRow(nil, l))
 		}
 	}
 }
 
-// fit makes the hashes those of a screen and rows as wanted.
-func (s *Shown) fit(f *Frame) (full bool) {
+// resizeTo adapts the hashes to a screen and the requested rows. full reports that the page has no row.
+func (s *PageScreen) resizeTo(f *Frame) (full bool) {
 	sc := f.Screen
 	from, to := f.From, f.To
 	if to == 0 || to > sc.Rows {
 		to = sc.Rows
 	}
 	from = min(from, to)
-	if !s.begun || s.cols != sc.Cols || s.rows != sc.Rows || s.head.alt != sc.Alt && s.head.told {
+	if !s.isStarted || s.cols != sc.Cols || s.rows != sc.Rows || s.header.alt != sc.Alt && s.header.isSent {
 		full = true
-		s.hash = resize(s.hash, sc.Rows)
-		clear(s.hash)
+		s.hashes = resizeSlice(s.hashes, sc.Rows)
+		clear(s.hashes)
 	}
-	s.begun, s.cols, s.rows, s.from, s.to = true, sc.Cols, sc.Rows, from, to
-	for i := range s.hash { // what is out of sight is not kept up
+	s.isStarted, s.cols, s.rows, s.from, s.to = true, sc.Cols, sc.Rows, from, to
+	for i := range s.hashes { // rows out of view are not tracked
 		if i < from || i >= to {
-			s.hash[i] = 0
+			s.hashes[i] = 0
 		}
 	}
 	return full
 }
 
-func resize[T any](s []T, n int) []T {
+// resizeSlice returns a slice of length n.
+func resizeSlice[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
 	return s[:n]
 }
 
-// sum returns a row's hash, never 0. Equal style numbers mean different looks in another table, so the generation is
-// part of it.
-func (s *Shown) sum(body []byte) uint64 {
+// rowHash returns a row's hash, never 0. It includes the generation of the style table: style numbers have another meaning in
+// each.
+func (s *PageScreen) rowHash(body []byte) uint64 {
 	h := maphash.Bytes(seed, body)
 	if len(body) > 1 {
-		h += s.gen << 1
+		h += s.styleGen << 1
 	}
 	return h | 1
 }
 
-// Append appends the frame that makes the page show a screen. nothing reports that the page already shows it.
-func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing bool) {
+// Append appends the frame that makes the page show a screen. unchanged reports that the page already shows it.
+func (s *PageScreen) Append(dst []byte, t *Styles, f *Frame) (frame []byte, unchanged bool) {
 	sc := f.Screen
-	sized := !s.begun || s.cols != sc.Cols || s.rows != sc.Rows
-	resumed := s.begun && !s.head.told
-	full := s.fit(f)
+	isResized := !s.isStarted || s.cols != sc.Cols || s.rows != sc.Rows
+	resumed := s.isStarted && !s.header.isSent
+	full := s.resizeTo(f)
 	if full {
-		blank := s.sum([]byte{'0'})
-		for i := s.from; i < s.to; i++ { // a page that forgot its rows shows them empty
-			s.hash[i] = blank
+		blank := s.rowHash([]byte{'0'})
+		for i := s.from; i < s.to; i++ { // a page without rows shows empty ones
+			s.hashes[i] = blank
 		}
 	}
 	spans := 0
 	for i := range sc.Lines {
 		spans += len(sc.Lines[i].Spans)
 	}
-	t.begin(spans, f.Links)
-	s.gen = t.gen
-	s.render(t, sc)
-	move, moves := s.findMove()
+	t.reserve(spans, f.Links)
+	s.styleGen = t.generation
+	s.renderRows(t, sc)
+	move, moves := s.findShift()
 	if moves {
-		s.moveKept(move)
+		s.shiftKeptRows(move)
 	}
-	if !full && !sized && !resumed {
+	if !full && !isResized && !resumed {
 		if out, ok, nothing := s.appendThin(dst, t, f, move, moves); ok {
 			if !nothing {
 				s.version = sc.Version
-				s.keep(t, f)
+				s.keepCursorRow(t, f)
 			}
 			return out, nothing
 		}
@@ -149,11 +151,11 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 	if full {
 		dst = append(dst, `,"full":true`...)
 	}
-	if sized || resumed {
+	if isResized || resumed {
 		dst = append(strconv.AppendInt(append(dst, `,"size":[`...), int64(sc.Cols), 10), ',')
 		dst = append(strconv.AppendInt(dst, int64(sc.Rows), 10), ']')
 	}
-	dst, told := s.head.append(dst, f)
+	dst, headerChanged := s.header.appendChanges(dst, f)
 	if f.At != nil {
 		dst = strconv.AppendUint(append(dst, `,"at":`...), *f.At, 10)
 	}
@@ -167,28 +169,28 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 		dst = append(strconv.AppendInt(dst, int64(move.by), 10), ']')
 	}
 	dst, rows = s.appendRows(dst)
-	nothing = !full && !sized && !resumed && !told && !moves && rows == 0 && f.At == nil && !f.Asked
-	if nothing {
+	unchanged = !full && !isResized && !resumed && !headerChanged && !moves && rows == 0 && f.At == nil && !f.Requested
+	if unchanged {
 		return dst[:start], true
 	}
 	if s.version = sc.Version; f.Thin {
-		s.keep(t, f)
+		s.keepCursorRow(t, f)
 	}
 	return append(dst, '}'), false
 }
 
-// render makes the bodies of the rows that a screen has, and the hashes that the page's are to become.
-func (s *Shown) render(t *Styles, sc *render.Screen) {
-	s.next = append(s.next[:0], s.hash...)
-	s.ends = resize(s.ends, s.rows+1)
-	for i := range s.ends {
-		s.ends[i] = -1
+// renderRows renders the rows that a screen has, and computes the new hashes.
+func (s *PageScreen) renderRows(t *Styles, sc *render.Screen) {
+	s.newHashes = append(s.newHashes[:0], s.hashes...)
+	s.bodyStarts = resizeSlice(s.bodyStarts, s.rows+1)
+	for i := range s.bodyStarts {
+		s.bodyStarts[i] = -1
 	}
-	s.bodies, s.partial = s.bodies[:0], sc.Delta
+	s.bodies, s.isDelta = s.bodies[:0], sc.Delta
 	if !sc.Delta { // omitted rows are empty
-		blank := s.sum([]byte{'0'})
+		blank := s.rowHash([]byte{'0'})
 		for i := s.from; i < s.to; i++ {
-			s.next[i] = blank
+			s.newHashes[i] = blank
 		}
 	}
 	for i := range sc.Lines {
@@ -198,21 +200,21 @@ func (s *Shown) render(t *Styles, sc *render.Screen) {
 		}
 		at := len(s.bodies)
 		s.bodies = t.appendRow(s.bodies, l)
-		s.next[l.Row] = s.sum(s.bodies[at:])
-		s.ends[l.Row] = at
+		s.newHashes[l.Row] = s.rowHash(s.bodies[at:])
+		s.bodyStarts[l.Row] = at
 		// The last entry is the end of all bodies; rows come in ascending order.
-		s.ends[s.rows] = len(s.bodies)
+		s.bodyStarts[s.rows] = len(s.bodies)
 	}
 	if cap(s.bodies) > 1<<20 && len(s.bodies) < 1<<18 {
 		s.bodies = append([]byte(nil), s.bodies...)
 	}
 }
 
-// appendRows appends the rows that the page has otherwise, and notes that it has them.
-func (s *Shown) appendRows(dst []byte) ([]byte, int) {
+// appendRows appends the rows that the page lacks, and records that it has them.
+func (s *PageScreen) appendRows(dst []byte) ([]byte, int) {
 	n := 0
 	for row := s.from; row < s.to; row++ {
-		if s.next[row] == s.hash[row] {
+		if s.newHashes[row] == s.hashes[row] {
 			continue
 		}
 		sep := `,`
@@ -220,8 +222,8 @@ func (s *Shown) appendRows(dst []byte) ([]byte, int) {
 			sep = `,"rows":[`
 		}
 		dst = strconv.AppendInt(append(append(dst, sep...), '['), int64(row), 10)
-		dst = append(append(append(dst, ','), s.body(row)...), ']')
-		s.hash[row] = s.next[row]
+		dst = append(append(append(dst, ','), s.rowBody(row)...), ']')
+		s.hashes[row] = s.newHashes[row]
 	}
 	if n > 0 {
 		dst = append(dst, ']')
@@ -229,35 +231,36 @@ func (s *Shown) appendRows(dst []byte) ([]byte, int) {
 	return dst, n
 }
 
-// body returns a row of this frame; rows that the screen omits are empty.
-func (s *Shown) body(row int) []byte {
-	at := s.ends[row]
+// rowBody returns a row of this frame; rows that the screen omits are empty.
+func (s *PageScreen) rowBody(row int) []byte {
+	at := s.bodyStarts[row]
 	if at < 0 {
 		return []byte{'0'}
 	}
 	for i := row + 1; i <= s.rows; i++ {
-		if s.ends[i] >= 0 {
-			return s.bodies[at:s.ends[i]]
+		if s.bodyStarts[i] >= 0 {
+			return s.bodies[at:s.bodyStarts[i]]
 		}
 	}
 	return s.bodies[at:]
 }
 
-func headOf(f *Frame) head {
+// headerOf returns the header of a frame.
+func headerOf(f *Frame) header {
 	sc := f.Screen
-	return head{
+	return header{
 		cursor: sc.Cursor, title: sc.Title, state: f.State, mouse: f.Mouse, alt: sc.Alt,
-		appCursor: f.AppCursor, bracketed: f.Bracketed, kitty: f.Kitty, told: true,
+		appCursor: f.AppCursor, bracketed: f.Bracketed, kitty: f.Kitty, isSent: true,
 	}
 }
 
-// append appends what changed, as members with a comma before each, and notes that the page knows.
-func (h *head) append(dst []byte, f *Frame) ([]byte, bool) {
-	n := headOf(f)
+// appendChanges appends the changed members, each with a comma before it, and records that the page has them.
+func (h *header) appendChanges(dst []byte, f *Frame) ([]byte, bool) {
+	n := headerOf(f)
 	if n == *h {
 		return dst, false
 	}
-	all := !h.told
+	all := !h.isSent
 	if all || n.cursor != h.cursor {
 		c := &n.cursor
 		dst = append(strconv.AppendInt(append(dst, `,"cur":[`...), int64(c.X), 10), ',')
@@ -277,7 +280,7 @@ func (h *head) append(dst []byte, f *Frame) ([]byte, bool) {
 		dst = render.AppendString(append(dst, `,"mouse":`...), n.mouse)
 	}
 	if all || n.appCursor != h.appCursor || n.bracketed != h.bracketed || n.kitty != h.kitty {
-		o := member(append(dst, `,"keys":{`...))
+		o := jsonObject(append(dst, `,"keys":{`...))
 		if n.appCursor {
 			o.key("app")
 			o = append(o, "true"...)

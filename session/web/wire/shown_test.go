@@ -10,28 +10,29 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// shown is an emulator, and a page that is sent what it shows.
-type shown struct {
+// testPage is an emulator, and a page that receives its screens.
+type testPage struct {
 	t      *testing.T
 	term   vterm.Engine
 	styles Styles
-	sub    Shown
+	sub    PageScreen
 	page   Mirror
 	table  map[int]MirrorStyle
 	since  uint64
 	n      uint64
 	bytes  int
-	thin   int // frames that were
+	thin   int // thin frames
 	last   string
 	view   Frame
 }
 
-func newShown(t *testing.T, cols, rows int) *shown {
+func newTestPage(t *testing.T, cols, rows int) *testPage {
 	t.Helper()
-	return &shown{t: t, term: vterm.New(vterm.Options{Cols: cols, Rows: rows}), table: map[int]MirrorStyle{}, view: Frame{ID: 1, Epoch: "e", Links: true}}
+	return &testPage{t: t, term: vterm.New(vterm.Options{Cols: cols, Rows: rows}), table: map[int]MirrorStyle{}, view: Frame{ID: 1, Epoch: "e", Links: true}}
 }
 
-func (s *shown) frame() {
+// frame sends a frame to the page.
+func (s *testPage) frame() {
 	s.t.Helper()
 	var f vterm.Frame
 	var sc render.Screen
@@ -45,25 +46,26 @@ func (s *shown) frame() {
 	}
 	s.n++
 	s.bytes += len(b)
-	take := s.page.Take
+	take := s.page.Apply
 	if _, thin := ThinID(b); thin {
 		s.thin++
-		take = s.page.TakeThin
+		take = s.page.ApplyThin
 	}
 	if n, err := take(b, s.table); err != nil || n != s.n {
 		s.t.Fatalf("frame %d: %v\n%q", n, err, b)
 	}
 }
 
-func (s *shown) print(format string, args ...any) {
+// print writes output to the emulator.
+func (s *testPage) print(format string, args ...any) {
 	s.t.Helper()
 	if _, err := fmt.Fprintf(s.term, format, args...); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// same checks that the page shows what the emulator does, in the rows that are wanted.
-func (s *shown) same(what string) {
+// checkSame checks that the page shows the emulator's screen in the requested rows.
+func (s *testPage) checkSame(what string) {
 	s.t.Helper()
 	var f vterm.Frame
 	var sc render.Screen
@@ -75,12 +77,12 @@ func (s *shown) same(what string) {
 	}
 	for i := s.view.From; i < to; i++ {
 		var have, want Styles
-		have.links, want.links = true, true
+		have.withLinks, want.withLinks = true, true
 		l := sc.Lines[i]
 		a, b := string(want.appendRow(nil, &l)), ""
 		b = string(have.appendRow(nil, lineOf(i, &s.page.Lines[i])))
-		if a != b || string(want.fresh) != string(have.fresh) {
-			s.t.Fatalf("%s: row %d is\n%s %s, not\n%s %s\nlast frame %.2000s", what, i, b, have.fresh, a, want.fresh, s.last)
+		if a != b || string(want.pending) != string(have.pending) {
+			s.t.Fatalf("%s: row %d is\n%s %s, not\n%s %s\nlast frame %.2000s", what, i, b, have.pending, a, want.pending, s.last)
 		}
 	}
 	if s.page.Title != sc.Title || s.page.Alt != sc.Alt || s.page.Cols != sc.Cols || fmt.Sprint(s.page.Cursor[:2]) != fmt.Sprint([]any{sc.Cursor.X, sc.Cursor.Y}) {
@@ -88,7 +90,7 @@ func (s *shown) same(what string) {
 	}
 }
 
-// lineOf is a row of the page as a line again.
+// lineOf converts a row of the page to a line.
 func lineOf(row int, l *MirrorLine) *render.Line {
 	out := &render.Line{Row: row, Wrapped: l.Flags&1 != 0}
 	switch {
@@ -112,11 +114,11 @@ func lineOf(row int, l *MirrorLine) *render.Line {
 	return out
 }
 
-// Whatever a program does, the page shows the same: text, looks, wide characters, both screens, other sizes, and
-// scrolling up, down and within margins; whatever rows the page looks at.
+// The page shows the emulator's screen after any output: text, styles, wide characters, both screens, resizes, and scrolling up,
+// down and within margins, for any requested rows.
 //
 // FEATURES: R83 R112
-func TestPageShowsTheScreen(t *testing.T) {
+func TestFrames_ShowScreen(t *testing.T) {
 	pieces := []string{
 		"hello ", "\r\n", "\r\n\r\n", "漢字", "e\u0301", "\x1b[1;31mred\x1b[m", "\x1b[48;2;1;2;3mbg\x1b[m", "\x1b[4:3;58;5;9mwave\x1b[m",
 		"\x1b[2J", "\x1b[H", "\x1b[5;3H", "\x1b[K", "\x1b[M", "\x1b[2L", "\x1b[2P", "\x1b[?1049h", "\x1b[?1049l", "\x1b[2;8r", "\x1b[r", "\x1bM", "\x1bD",
@@ -125,7 +127,7 @@ func TestPageShowsTheScreen(t *testing.T) {
 	}
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		s := newShown(t, 40, 12)
+		s := newTestPage(t, 40, 12)
 		s.view.Thin = seed%2 == 0
 		for step := range 80 {
 			for range 1 + r.IntN(4) {
@@ -138,7 +140,7 @@ func TestPageShowsTheScreen(t *testing.T) {
 			if r.IntN(20) == 0 {
 				s.term.Resize(20+r.IntN(40), 4+r.IntN(20))
 			}
-			if r.IntN(10) == 0 { // another part of it
+			if r.IntN(10) == 0 { // another part of the screen
 				s.view.From, s.since = r.IntN(4), 0
 				s.view.To = s.view.From + 1 + r.IntN(8)*r.IntN(2)
 				if s.view.To == s.view.From+1 {
@@ -147,7 +149,7 @@ func TestPageShowsTheScreen(t *testing.T) {
 			}
 			s.frame()
 			if _, rows := size(s.term); s.view.From < rows {
-				s.same(fmt.Sprintf("seed %d, step %d", seed, step))
+				s.checkSame(fmt.Sprintf("seed %d, step %d", seed, step))
 			}
 		}
 	}
@@ -159,11 +161,11 @@ func size(e vterm.Engine) (cols, rows int) {
 	return f.Cols, f.Rows
 }
 
-// A line more at the end of a log is a scroll and one row, not the whole screen.
+// A new line at the end of a log is sent as a scroll and one row.
 //
 // FEATURES: R112
-func TestScrollIsCheap(t *testing.T) {
-	s := newShown(t, 120, 50)
+func TestFrames_ScrollIsSmall(t *testing.T) {
+	s := newTestPage(t, 120, 50)
 	for i := range 100 {
 		s.print("[%d] compiling module number %d with all its options\r\n", i, i)
 	}
@@ -173,7 +175,7 @@ func TestScrollIsCheap(t *testing.T) {
 		s.bytes = 0
 		s.print("[%d] compiling module number %d with all its options\r\n", 100+i, 100+i)
 		s.frame()
-		s.same("a line more")
+		s.checkSame("a line more")
 		if s.bytes > 300 || !strings.Contains(s.last, `"scroll":[0,`) {
 			t.Fatalf("%d bytes of %d: %s", s.bytes, whole, s.last)
 		}
@@ -181,13 +183,13 @@ func TestScrollIsCheap(t *testing.T) {
 	s.bytes = 0
 	s.frame()
 	if s.bytes != 0 {
-		t.Errorf("nothing changed, and %d bytes: %s", s.bytes, s.last)
+		t.Errorf("unchanged screen: got %d bytes: %s", s.bytes, s.last)
 	}
 }
 
-// A program that makes ever new colours has the table of styles begun anew; what is drawn stays right.
-func TestStylesWithoutEnd(t *testing.T) {
-	s := newShown(t, 80, 24)
+// A program with ever new colours restarts the style table, and the screen stays right.
+func TestStyles_Restart(t *testing.T) {
+	s := newTestPage(t, 80, 24)
 	resets := 0
 	for i := range 300 {
 		s.print("\x1b[H")
@@ -196,7 +198,7 @@ func TestStylesWithoutEnd(t *testing.T) {
 			s.print("\x1b[38;2;%d;%d;%dm0123456789", n>>16&255, n>>8&255, n&255)
 		}
 		s.frame()
-		s.same(fmt.Sprint("picture ", i))
+		s.checkSame(fmt.Sprint("picture ", i))
 		if len(s.styles.ids) > maxStyles {
 			t.Fatalf("%d styles", len(s.styles.ids))
 		}
@@ -205,15 +207,15 @@ func TestStylesWithoutEnd(t *testing.T) {
 		}
 	}
 	if resets == 0 {
-		t.Error("the table was never begun anew")
+		t.Error("got no restart of the table")
 	}
 }
 
-// A page that lost its connection is sent the rows that changed meanwhile, on a connection that knows no style yet.
+// After a reconnect, a page gets the changed rows on a connection without styles.
 //
 // FEATURES: R83
-func TestPageComesAgain(t *testing.T) {
-	s := newShown(t, 80, 24)
+func TestFrames_AfterReconnect(t *testing.T) {
+	s := newTestPage(t, 80, 24)
 	for i := range 20 {
 		s.print("\x1b[3%dmrow %d\x1b[m\r\n", i%8, i)
 	}
@@ -226,13 +228,13 @@ func TestPageComesAgain(t *testing.T) {
 	for _, l := range delta.Lines {
 		changed[l.Row] = true
 	}
-	s.styles, s.sub, s.table, s.since = Styles{}, Shown{}, map[int]MirrorStyle{}, 0
+	s.styles, s.sub, s.table, s.since = Styles{}, PageScreen{}, map[int]MirrorStyle{}, 0
 	var sc render.Screen
 	render.FromFrame(&sc, &all)
 	s.view.Screen = &sc
-	s.sub.Has(&s.view, &s.styles, changed)
+	s.sub.MarkKnown(&s.view, &s.styles, changed)
 	s.frame()
-	s.same("again")
+	s.checkSame("again")
 	if strings.Contains(s.last, "full") || strings.Count(s.last, "row ") > 1 || !strings.Contains(s.last, "while it was away") {
 		t.Errorf("%s", s.last)
 	}
@@ -241,7 +243,7 @@ func TestPageComesAgain(t *testing.T) {
 func BenchmarkFlood(b *testing.B) {
 	term := vterm.New(vterm.Options{Cols: 200, Rows: 60})
 	var styles Styles
-	var sub Shown
+	var sub PageScreen
 	var f vterm.Frame
 	var sc render.Screen
 	var out []byte

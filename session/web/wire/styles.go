@@ -8,35 +8,35 @@ import (
 	"github.com/longterm-dev/longterm/render/termimage"
 )
 
-// Styles are the text styles that a page knows, by number; 0 is the default. It belongs to a connection.
+// Styles numbers the text styles that a page has; 0 is the default style. It belongs to a connection.
 type Styles struct {
-	ids   map[style]int
-	fresh []byte // definitions that were not sent: "[1,{…}],[2,{…}]"
-	reset bool
-	gen   uint64 // number of restarts of the table
-	links bool   // of the frame that is made: thumbnails have none
+	ids        map[style]int
+	pending    []byte // definitions to be sent: "[1,{…}],[2,{…}]"
+	reset      bool   // the page must clear its table
+	generation uint64 // number of restarts of the table
+	withLinks  bool   // of the current frame: thumbnails have no links
 
 	images termimage.Keys
 }
 
-// maxStyles bounds the table: a program with ever new colours makes it restart.
+// maxStyles bounds the table: a program with ever new colours restarts it.
 const maxStyles = 4096
 
-// maxLink bounds a link, in bytes; a longer one is no link for a page.
+// maxLink bounds a link, in bytes; a longer one is not sent.
 const maxLink = 2048
 
-// style is how a span looks.
+// style is the appearance of a span.
 type style struct {
 	fg, bg, underline, ulColor, link string
 	image                            string  // key of an image shown in place of the text; empty: none
 	ix, iy                           int     // the image's cell at the start of the span
-	icols, irows                     float64 // cells that it is spread over
+	icols, irows                     float64 // size of the image in cells
 	fi, bi                           int16   // index in the palette; -1: none
 	attrs                            uint8
 }
 
-// lostImage marks an image that has expired; no image has this key.
-const lostImage = "-"
+// expiredImage marks an image that has expired; no image has this key.
+const expiredImage = "-"
 
 // Attributes, as bits.
 const (
@@ -50,6 +50,7 @@ const (
 	overline
 )
 
+// styleOf returns the style of a span.
 func styleOf(s *render.Span, links bool) style {
 	k := style{fg: s.FG, bg: s.BG, underline: s.Underline, ulColor: s.ULColor, fi: -1, bi: -1}
 	if s.FGIndex != nil {
@@ -69,17 +70,17 @@ func styleOf(s *render.Span, links bool) style {
 	return k
 }
 
-var plain = style{fi: -1, bi: -1}
+var defaultStyle = style{fi: -1, bi: -1}
 
-// id returns the number of a span's style. The next frame defines a new style.
+// id returns the number of a span's style. A new style is defined in the next frame.
 func (t *Styles) id(s *render.Span) int {
-	k := styleOf(s, t.links)
+	k := styleOf(s, t.withLinks)
 	if p := s.Image; p != nil {
 		k.image, k.ix, k.iy, k.icols, k.irows = t.images.Key(p.Image), p.X, p.Y, p.Cols, p.Rows
 	} else if s.Lost {
-		k.image = lostImage
+		k.image = expiredImage
 	}
-	if k == plain {
+	if k == defaultStyle {
 		return 0
 	}
 	if n, known := t.ids[k]; known {
@@ -90,41 +91,42 @@ func (t *Styles) id(s *render.Span) int {
 	}
 	n := len(t.ids) + 1
 	t.ids[k] = n
-	if len(t.fresh) > 0 {
-		t.fresh = append(t.fresh, ',')
+	if len(t.pending) > 0 {
+		t.pending = append(t.pending, ',')
 	}
-	t.fresh = append(strconv.AppendInt(append(t.fresh, '['), int64(n), 10), ',')
-	t.fresh = append(k.append(t.fresh), ']')
+	t.pending = append(strconv.AppendInt(append(t.pending, '['), int64(n), 10), ',')
+	t.pending = append(k.appendJSON(t.pending), ']')
 	return n
 }
 
-// begin makes room before a frame of at most spans spans, so that numbers stay valid for the whole frame.
-func (t *Styles) begin(spans int, links bool) {
-	t.links = links
+// reserve makes room before a frame of at most spans spans, so that numbers stay valid for the whole frame.
+func (t *Styles) reserve(spans int, links bool) {
+	t.withLinks = links
 	if len(t.ids)+spans > maxStyles && len(t.ids) > 0 {
 		clear(t.ids)
-		t.fresh, t.reset = t.fresh[:0], true
-		t.gen++
+		t.pending, t.reset = t.pending[:0], true
+		t.generation++
 	}
 }
 
-// flush appends what is new of the table as members of an object, each with a comma before it.
+// flush appends the new part of the table as members of an object, each with a comma before it.
 func (t *Styles) flush(dst []byte) []byte {
 	if t.reset {
 		dst = append(dst, `,"reset":true`...)
 	}
-	if len(t.fresh) > 0 {
-		dst = append(append(append(dst, `,"styles":[`...), t.fresh...), ']')
+	if len(t.pending) > 0 {
+		dst = append(append(append(dst, `,"styles":[`...), t.pending...), ']')
 	}
-	t.reset, t.fresh = false, t.fresh[:0]
-	if cap(t.fresh) > 1<<20 {
-		t.fresh = nil
+	t.reset, t.pending = false, t.pending[:0]
+	if cap(t.pending) > 1<<20 {
+		t.pending = nil
 	}
 	return dst
 }
 
-func (k *style) append(dst []byte) []byte {
-	o := member(append(dst, '{'))
+// appendJSON appends the style's definition.
+func (k *style) appendJSON(dst []byte) []byte {
+	o := jsonObject(append(dst, '{'))
 	o.text("f", k.fg)
 	o.text("b", k.bg)
 	o.index("fi", k.fi)
@@ -147,10 +149,11 @@ func (k *style) append(dst []byte) []byte {
 	return append(o, '}')
 }
 
-// member is an object under construction.
-type member []byte
+// jsonObject is a JSON object under construction.
+type jsonObject []byte
 
-func (o *member) key(name string) {
+// key appends a member's name.
+func (o *jsonObject) key(name string) {
 	if b := *o; b[len(b)-1] != '{' {
 		*o = append(*o, ',')
 	}
@@ -158,7 +161,7 @@ func (o *member) key(name string) {
 }
 
 // text appends a string member, unless it is empty.
-func (o *member) text(name, v string) {
+func (o *jsonObject) text(name, v string) {
 	if v == "" {
 		return
 	}
@@ -166,7 +169,8 @@ func (o *member) text(name, v string) {
 	*o = render.AppendString(*o, v)
 }
 
-func (o *member) index(name string, v int16) {
+// index appends a number that is not negative.
+func (o *jsonObject) index(name string, v int16) {
 	if v >= 0 {
 		o.key(name)
 		*o = strconv.AppendInt(*o, int64(v), 10)

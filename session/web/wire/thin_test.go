@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-// A key that is typed costs a few bytes; so do the line's end and the next prompt. What the page shows is the same.
+// A typed key takes a few bytes, also at the line's end and at the next prompt, and the page shows the screen.
 //
 // FEATURES: R83 R112
-func TestTypingIsThin(t *testing.T) {
-	s := newShown(t, 200, 60)
+func TestThin_Typing(t *testing.T) {
+	s := newTestPage(t, 200, 60)
 	s.view.Thin = true
 	const prompt = "\x1b[1;32muser@host\x1b[0m:\x1b[1;34m~/src/project\x1b[0m (\x1b[33mmain\x1b[0m) $ "
 	s.frame()
 	s.print(prompt)
 	s.frame()
-	if s.same("the first prompt"); s.thin != 1 || len(s.last) > 160 {
+	if s.checkSame("the first prompt"); s.thin != 1 || len(s.last) > 160 {
 		t.Errorf("the first prompt: %q", s.last)
 	}
-	for round := range 80 { // which scrolls in the end
+	for round := range 80 { // which scrolls at the end
 		for _, k := range []struct {
 			typed string
 			most  int
@@ -26,7 +26,7 @@ func TestTypingIsThin(t *testing.T) {
 			s.print("%s", k.typed)
 			before := s.n
 			s.frame()
-			s.same(k.typed)
+			s.checkSame(k.typed)
 			if s.n != before && len(s.last) > k.most {
 				t.Fatalf("round %d: %q takes %d bytes: %.300q", round, k.typed, len(s.last), s.last)
 			}
@@ -37,11 +37,11 @@ func TestTypingIsThin(t *testing.T) {
 	}
 }
 
-// A page that does not say that it reads thin frames gets none, and what is not plain comes whole.
+// A page that does not support thin frames gets none, and rows that are not plain are sent in full frames.
 //
 // FEATURES: R112
-func TestOldPagesGetNoThinFrames(t *testing.T) {
-	s := newShown(t, 40, 4)
+func TestThin_OnlyIfSupported(t *testing.T) {
+	s := newTestPage(t, 40, 4)
 	s.print("$ ")
 	s.frame()
 	s.print("l")
@@ -52,27 +52,27 @@ func TestOldPagesGetNoThinFrames(t *testing.T) {
 	for _, p := range []string{"漢", "e\u0301", "\x1b[?25l", "\x1b]0;title\x07", strings.Repeat("wraps ", 10)} {
 		s.print("%s", p)
 		s.frame()
-		s.same(p)
+		s.checkSame(p)
 		if s.thin != 0 {
-			t.Errorf("%q is told by a thin frame: %q", p, s.last)
+			t.Errorf("%q: got a thin frame %q", p, s.last)
 		}
 	}
 }
 
-// The numbers of another table of styles are other looks: rows of the table before are drawn anew.
+// Rows with styles of the previous style table are sent again.
 //
 // FEATURES: R83
 func TestStyleNumbers_OfOtherTable(t *testing.T) {
-	s := newShown(t, 40, 4)
+	s := newTestPage(t, 40, 4)
 	s.print("\x1b[31mrow\x1b[m\x1b[4H")
 	s.frame()
-	s.styles.begin(maxStyles+1, true)
+	s.styles.reserve(maxStyles+1, true)
 	s.print("\x1b[H\x1b[32mrow\x1b[m\x1b[4H")
 	s.frame()
-	s.same("after the table began anew")
+	s.checkSame("after the table began anew")
 }
 
-// Whatever comes, a mirror takes it or says that it is no frame.
+// FuzzThin checks that a mirror applies any frame or returns an error.
 func FuzzThin(f *testing.F) {
 	for _, s := range []string{
 		"1\x06l", "1\x012\x020,3,1\x033,2\x042,0\x051\x06ab\x06c", "1\x041,0", "1\x05z\x06a", "1\x04-1,0\x06a", "1\x020,1,5", "zz\x06\x06", "1\x04z,zzzzzz\x06a",
@@ -84,7 +84,7 @@ func FuzzThin(f *testing.F) {
 		m := Mirror{Cols: 8, Rows: 4, Lines: make([]MirrorLine, 4), Cursor: [5]any{1.0, 0.0}}
 		m.Lines[0].Spans = []MirrorSpan{{Text: "abc"}}
 		m.Lines[2].Spans = []MirrorSpan{{Text: "漢", Widths: []int{2}}}
-		if n, err := m.TakeThin(b, map[int]MirrorStyle{1: {FG: "#ff0000"}}); err == nil && n != 1 || len(m.Lines) != 4 {
+		if n, err := m.ApplyThin(b, map[int]MirrorStyle{1: {FG: "#ff0000"}}); err == nil && n != 1 || len(m.Lines) != 4 {
 			t.Fatalf("%d, %v", n, err)
 		}
 	})

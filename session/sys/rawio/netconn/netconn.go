@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package netconn has connections of package net read and written as package nowait does.
+// Package netconn wraps connections of package net so that they read and write like package rawio.
 package netconn
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
-// Of returns a connection that reads and writes that way if supported, else c itself.
-func Of(c net.Conn) net.Conn {
+// Wrap returns a connection that reads and writes by package rawio if supported, else c itself.
+func Wrap(c net.Conn) net.Conn {
 	u, ok := c.(*net.UnixConn)
-	if !ok || !rawio.Works {
+	if !ok || !rawio.Supported {
 		return c
 	}
 	raw, err := u.SyscallConn()
@@ -24,6 +24,7 @@ func Of(c net.Conn) net.Conn {
 	return &conn{u, rawio.Stream{Raw: raw}}
 }
 
+// conn is a net.UnixConn whose reads and writes bypass the runtime.
 type conn struct {
 	*net.UnixConn
 	rawio.Stream
@@ -39,10 +40,10 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, c.wrap("write", err)
 }
 
-// wrap returns an error in the form of other connections.
+// wrap returns an error in the form of package net.
 func (c *conn) wrap(op string, err error) error {
-	var told *net.OpError
-	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &told) {
+	var opError *net.OpError
+	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &opError) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: "unix", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}

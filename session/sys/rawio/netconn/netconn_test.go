@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// pair are the two ends of a connection.
+// pair returns the two ends of a connection.
 func pair(t *testing.T) (a, b net.Conn) {
 	t.Helper()
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -31,26 +31,26 @@ func pair(t *testing.T) (a, b net.Conn) {
 	return a, b
 }
 
-// More than the socket takes at once comes as it was sent, to who waits for it; then comes the end.
-func TestConnCarriesAll(t *testing.T) {
+// A write that exceeds the socket buffer arrives completely, then the end.
+func TestConn_CarriesAll(t *testing.T) {
 	a, b := pair(t)
 	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	go func() {
-		_, _ = Of(a).Write(sent)
+		_, _ = Wrap(a).Write(sent)
 		_ = a.Close()
 	}()
-	if got, err := io.ReadAll(Of(b)); err != nil || !bytes.Equal(got, sent) {
+	if got, err := io.ReadAll(Wrap(b)); err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(sent), err)
 	}
-	if n, err := Of(b).Read(nil); n != 0 || err != nil {
+	if n, err := Wrap(b).Read(nil); n != 0 || err != nil {
 		t.Errorf("nothing is read: %d, %v", n, err)
 	}
 }
 
-// Errors are those of any connection: what is closed, late, or gone is known by them.
-func TestConnErrors(t *testing.T) {
+// Errors have the form of package net: closed, deadline exceeded, reset.
+func TestConn_Errors(t *testing.T) {
 	a, b := pair(t)
-	late := Of(b)
+	late := Wrap(b)
 	if err := late.SetReadDeadline(time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestConnErrors(t *testing.T) {
 		t.Errorf("closed: %v", err)
 	}
 	var told *net.OpError
-	if _, err := Of(a).Write([]byte("x")); !errors.As(err, &told) || told.Op != "write" {
+	if _, err := Wrap(a).Write([]byte("x")); !errors.As(err, &told) || told.Op != "write" {
 		t.Errorf("gone: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package netsock has the sockets of package unixsock as those of package net, for what takes only these.
+// Package netsock wraps the sockets of package unixsock as those of package net, for callers that need net types.
 package netsock
 
 import (
@@ -30,7 +30,7 @@ func Listen(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer l.Close()
+	defer l.Close()                       // a duplicate; its Close keeps the socket's name
 	nl, err := net.FileListener(l.File()) // a duplicate; it leaves the name when it is closed
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
