@@ -23,7 +23,7 @@ type Options struct {
 	SyncEvery    time.Duration // interval of syncs; 0: a second
 	// ContinuesUnwritten reports whether actions continue when their records cannot be written. Without it they stop.
 	ContinuesUnwritten func() bool
-	// Retention returns the limits of the log. Without it there is no limit.
+	// Retention returns the limits of the log. Without it the log is unlimited.
 	Retention func() Retention
 	// Mask masks secrets in a text and keeps its length. It may be nil.
 	Mask func(string) string

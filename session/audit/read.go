@@ -33,7 +33,7 @@ func walkLines(fsys FS, dir string, from uint64, f func(line) bool) error {
 			continue
 		}
 		more, err := walkSegment(fsys, s, f)
-		if i == 0 && errors.Is(err, os.ErrNotExist) { // dropped meanwhile
+		if i == 0 && errors.Is(err, os.ErrNotExist) { // dropped during the read
 			continue
 		}
 		if err != nil || !more {
