@@ -75,12 +75,16 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	return p
 }
 
-// recordShellImage records the arguments and the executable of the shell's process at its first prompt.
+// recordShellImage records the arguments and the executable of the shell's process at its first prompt, unless a line that was typed before
+// has replaced it since.
 func (h *lineHost) recordShellImage() {
 	s := h.s
 	if h.shellArgv == "" && s.Status().PID > 0 {
 		s.findLeader()
-		h.shellArgv, h.shellImage = joinArgv(argvOf(s.Leader())), sys.Image(s.Leader())
+		argv := argvOf(s.Leader())
+		if s.cfg.Shell == nil || len(argv) == 0 || !h.isReplaced(s.Leader(), argv) {
+			h.shellArgv, h.shellImage = joinArgv(argv), sys.Image(s.Leader())
+		}
 	}
 }
 

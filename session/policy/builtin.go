@@ -381,10 +381,11 @@ func (fs *files) changeDir(operands []string) {
 	case operands[0] == "-" || strings.HasPrefix(operands[0], "+") || hasHole(operands[0]):
 		fs.cwd, fs.unknownDir = "", true
 	default:
+		given, _ := fs.absolute(operands[0])
 		switch full, ok := fs.clean(operands[0]); {
 		case len(full) > maxPath: // the shell stays where it is, or is where no path leads
 			fs.cwd, fs.unknownDir = "", true
-		case ok && !hasGlob(full):
+		case ok && !hasGlob(full) && full == stripProcRoot(path.Clean(given)): // else ".." leaves a link, in one of two ways
 			fs.cwd, fs.unknownDir = full, false
 		default:
 			fs.cwd, fs.unknownDir = "", fs.unknownDir || fs.cwd != ""

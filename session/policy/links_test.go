@@ -290,3 +290,33 @@ func TestGlob_FollowsLinksThatItFinds(t *testing.T) {
 		cat p*
 	`)
 }
+
+// Programs go up from where a link leads, and the shell's cd may do so.
+//
+// FAULT: G19
+func TestDotDot_LeadsAboveALinksTarget(t *testing.T) {
+	p := "/home/me/project"
+	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{p + "/lnk": "/home/me/other/deep", p + "/in": p + "/src/deep", p + "/src/deep/up": p}}
+	checkKind(t, "build", l, `
+		touch lnk/../x
+		echo a > lnk/../x
+		cp a lnk/../x
+		cd lnk; touch ../x
+		cd lnk; cd ..; touch x
+		cd -P lnk; cd ..; touch x
+		cd lnk/..; touch x
+		touch src/../lnk/../x
+		ln -s /home/me/other/deep new && touch new/../x
+		touch in/../../../x
+	`, `
+		touch x
+		touch in/../x
+		touch src/../x
+		cd src; touch ../x
+		cd src; cd ..; touch x
+		cd in; touch ../x
+		touch src/deep/up/x
+		echo a > ./src/./../x
+	`)
+	checkKind(t, "hard", Line{Cwd: p, Home: "/home/me", Real: linksOf{p + "/lnk": "/home/me/other"}}, "rm -rf lnk/..\ncd lnk; rm -rf ../", "rm -rf src/../x\nrm -rf x")
+}

@@ -289,18 +289,44 @@ func coversEveryName(name string) bool {
 	return strings.Contains(name, globStar) && strings.Trim(name, globs+".{},") == "" || name == globOne+globStar
 }
 
-// clean makes p absolute and lexically clean; false if that is not possible.
+// clean makes p absolute and clean, as programs read it. It returns false if that is not possible.
 func (fs *files) clean(p string) (string, bool) {
-	if p == "" {
+	full, ok := fs.absolute(p)
+	switch {
+	case p == "":
 		return "", false
+	case !ok:
+		return path.Clean(p), false
 	}
-	if !strings.HasPrefix(p, "/") {
-		if fs.cwd == "" || hasHole(fs.cwd) || hasHole(p) && strings.IndexAny(p, holes) == 0 {
-			return path.Clean(p), false
+	return stripProcRoot(path.Clean(fs.leaveLinks(full))), true
+}
+
+// absolute joins a path with the working directory. It returns false if the result is unknown.
+func (fs *files) absolute(p string) (string, bool) {
+	switch {
+	case strings.HasPrefix(p, "/"):
+		return p, true
+	case fs.cwd == "" || hasHole(fs.cwd) || hasHole(p) && strings.IndexAny(p, holes) == 0:
+		return p, false
+	}
+	return fs.cwd + "/" + p, true
+}
+
+// leaveLinks returns an absolute path in which ".." after a link leads to the directory above the link's target, as it does for programs.
+func (fs *files) leaveLinks(p string) string {
+	if fs.real == nil || !strings.Contains(p, "/..") {
+		return p
+	}
+	at := "/"
+	for name := range strings.SplitSeq(p, "/") {
+		if name == ".." && !strings.ContainsAny(at, holes+globs) {
+			if to := fs.resolve(at); path.Dir(to) != fs.resolve(path.Dir(at)) {
+				at = to
+			}
 		}
-		p = fs.cwd + "/" + p
+		at = path.Join(at, name)
 	}
-	return stripProcRoot(path.Clean(p)), true
+	return at
 }
 
 // stripProcRoot returns a clean path without aliases of the root through a process: /proc/self/root/etc is /etc.

@@ -180,3 +180,22 @@ func TestRepairLine_StaysOutOfTheHistory(t *testing.T) {
 		}
 	}, "bash", "zsh", "ksh")
 }
+
+// TestShell_ReplacedByALineTypedAhead is replaced by itself before its first prompt was handled.
+//
+// FAULT: H1
+func TestShell_ReplacedByALineTypedAhead(t *testing.T) {
+	inShells(t, func(t *testing.T, p *Program, kind string) {
+		send(t, p, "exec "+kind+"\r")
+		eventually(t, func() bool {
+			r, err := p.Exec(testContext(t), status(4))
+			return err == nil && r.Exit != nil && *r.Exit == 4
+		})
+		if kind == "bash" || kind == "ksh" {
+			r, err := p.Exec(testContext(t), "fc -l 2>&1")
+			if err != nil || strings.Contains(r.Output, "/again") {
+				t.Errorf("the history has %q, %v", r.Output, err)
+			}
+		}
+	}, "dash", "mksh", "ksh", "bash")
+}

@@ -38,8 +38,9 @@ func resumeScript(k Kind, dir, nonce, host string) string {
 
 // Formats of the rest of the file, by family of shells: %[1]s is the directory, %[2]s the nonce, %[3]s the host's name.
 const (
-	resumeBash = "LONGTERM_NONCE=%[2]s LONGTERM_STATE='%[1]s' LONGTERM_HOST='%[3]s' LONGTERM_RC= LONGTERM_START=\n" +
+	resumeBash = forgetBash + "LONGTERM_NONCE=%[2]s LONGTERM_STATE='%[1]s' LONGTERM_HOST='%[3]s' LONGTERM_RC= LONGTERM_START=\n" +
 		". '%[1]s/longterm.bash'\nunset LONGTERM_NONCE\n"
+	resumeKsh = forgetKsh + "\n" + resumeSh
 	resumeZsh = "typeset -gH +x _longterm_nonce=%[2]s _longterm_state='%[1]s' _longterm_host='%[3]s'\n" +
 		"emulate zsh -o no_aliases -c \"source '%[1]s/zsh/longterm.zsh'\"\nbuiltin source '%[1]s/zsh/options.zsh'\n"
 	resumeFish = "set -g LONGTERM_NONCE %[2]s\nset -g LONGTERM_STATE '%[1]s'\nset -g LONGTERM_HOST '%[3]s'\n" +
@@ -47,3 +48,8 @@ const (
 	resumeSh = "LONGTERM_NONCE=%[2]s LONGTERM_STATE='%[1]s' LONGTERM_HOST='%[3]s'\n" +
 		"if [ -n \"${ENV+set}\" ]; then LONGTERM_ENV=$ENV; fi\n. '%[1]s/longterm.sh'\nunset LONGTERM_NONCE\n"
 )
+
+// forgetBash removes the line that reads the file from bash's history.
+const forgetBash = "__longterm_e=$(HISTTIMEFORMAT= \\builtin history 1)\n" +
+	"case $__longterm_e in *'%[1]s/again'*) __longterm_e=${__longterm_e#\"${__longterm_e%%%%[0-9]*}\"}\n" +
+	"\\builtin history -d \"${__longterm_e%%%%[!0-9]*}\" ;; esac\n"

@@ -86,7 +86,7 @@ var specs = map[Kind]*Spec{
 		profiles:    [][]string{{"ksh", "ksh93", "mksh"}},
 		HasEditor:   true, NeedsSaneTerminal: true, ReadsKeysAtPrompt: true, KillRedrawsPrompt: true, HidesBriefReads: true,
 		quality: Basic, scriptFiles: shFiles, parseOptions: shOptions.parse, buildArgv: (*launchPlan).sh,
-		sourceCommand: ".", resumeText: resumeSh, repair: forgetKsh + repairSh, wrap: wrapKsh,
+		sourceCommand: ".", resumeText: resumeKsh, repair: forgetKsh + repairSh, wrap: wrapKsh,
 	},
 	Mksh: {
 		executables: []string{"mksh", "lksh"},
