@@ -167,8 +167,8 @@ func TestFillBeforeThePrompt_IsNoOutput(t *testing.T) {
 //
 // FAULT: H12
 func TestRepairLine_StaysOutOfTheHistory(t *testing.T) {
-	inShells(t, func(t *testing.T, p *Program, kind string) {
-		runs(t, p, "echo one", "one\n", 0)
+	forEachShell(t, func(t *testing.T, p *Program, kind string) {
+		checkLine(t, p, "echo one", "one\n", 0)
 		send(t, p, "unset PROMPT_COMMAND precmd_functions preexec_functions zshaddhistory_functions; PS1='x> '\r")
 		eventually(t, func() bool {
 			_, err := p.Exec(testContext(t), "true")
@@ -185,10 +185,10 @@ func TestRepairLine_StaysOutOfTheHistory(t *testing.T) {
 //
 // FAULT: H1
 func TestShell_ReplacedByALineTypedAhead(t *testing.T) {
-	inShells(t, func(t *testing.T, p *Program, kind string) {
+	forEachShell(t, func(t *testing.T, p *Program, kind string) {
 		send(t, p, "exec "+kind+"\r")
 		eventually(t, func() bool {
-			r, err := p.Exec(testContext(t), status(4))
+			r, err := p.Exec(testContext(t), exitLine(4))
 			return err == nil && r.Exit != nil && *r.Exit == 4
 		})
 		if kind == "bash" || kind == "ksh" {
