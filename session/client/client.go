@@ -241,7 +241,7 @@ func (c *Client) Events(ctx context.Context, f func(api.Event) error) error {
 	return c.streamEvents(ctx, nil, f)
 }
 
-// EventsWithOutput is Events plus output events, at most ten per second of each kind and session.
+// EventsWithOutput calls f as Events does, also with output events, at most ten per second of each kind and session.
 func (c *Client) EventsWithOutput(ctx context.Context, f func(api.Event) error) error {
 	return c.streamEvents(ctx, url.Values{"output": {"true"}}, f)
 }
@@ -316,7 +316,7 @@ func decodeResponse(body io.ReadCloser, v any) error {
 	}
 	err := json.NewDecoder(body).Decode(v)
 	if err == nil {
-		_, _ = io.Copy(io.Discard, body) // the value is complete, whatever follows
+		_, _ = io.Copy(io.Discard, body) // the value is complete
 	}
 	return err
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// FollowEvents is Events across daemon restarts. After a disconnect the missed events come first, or an event "lost" if
-// they are unknown. Each daemon starts with an event "listening". It returns when ctx ends, f returns an error or no
-// daemon starts.
+// FollowEvents calls f with each event across daemon restarts. After a disconnect the missed events come first, or an
+// event "lost" if they are unknown. Each daemon starts with an event "listening". It returns when ctx ends, f returns
+// an error or no daemon starts.
 func (c *Client) FollowEvents(ctx context.Context, f func(api.Event) error) error {
 	return c.followEvents(ctx, url.Values{}, f)
 }
 
-// FollowEventsWithOutput is FollowEvents plus output events, at most ten per second of each kind and session. Output
-// while disconnected is not reported.
+// FollowEventsWithOutput calls f as FollowEvents does, also with output events, at most ten per second of each kind and
+// session. Output while disconnected is not reported.
 func (c *Client) FollowEventsWithOutput(ctx context.Context, f func(api.Event) error) error {
 	return c.followEvents(ctx, url.Values{"output": {"true"}}, f)
 }

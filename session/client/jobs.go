@@ -40,7 +40,7 @@ func (c *Client) submitJob(ctx context.Context, path string, job *api.Call, appr
 				continue
 			}
 		}
-		if isInvalid(err) && approvals.KnownApproval != "" { // a daemon too old for Told
+		if isInvalid(err) && approvals.KnownApproval != "" { // a daemon too old for this option
 			reportApprovals, approvals.OnApproval, approvals.KnownApproval = false, "wait", ""
 			continue
 		}

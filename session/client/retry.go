@@ -22,7 +22,7 @@ const (
 	minBackoff, maxBackoff = time.Millisecond, 100 * time.Millisecond
 )
 
-// resetAfter is how long no request must have failed before the retry policy starts anew.
+// resetAfter is how long no request must have failed before the retry policy starts over.
 const resetAfter = 5 * time.Second
 
 // newRetryPolicy returns the policy of one request.
@@ -31,7 +31,7 @@ func newRetryPolicy() *retryPolicy { return &retryPolicy{backoff: minBackoff} }
 // pause waits for the backoff and reports whether to retry.
 func (p *retryPolicy) pause(ctx context.Context) bool { return p.pauseWithin(ctx, maxRetryTime) }
 
-// pauseWithin is pause with its own limit on the time of all retries.
+// pauseWithin waits as pause does, with its own limit on the time of all retries.
 func (p *retryPolicy) pauseWithin(ctx context.Context, limit time.Duration) bool {
 	now := time.Now()
 	if p.firstPauseAt.IsZero() || now.Sub(p.lastPauseAt) > resetAfter {

@@ -55,7 +55,7 @@ func (s *Session) Remove(ctx context.Context, force bool) error {
 	return s.remove(ctx, url.Values{"force": {strconv.FormatBool(force)}})
 }
 
-// RemoveWithDraft is Remove, and also discards the changes of the session's draft.
+// RemoveWithDraft removes the session as Remove does, and discards the changes of its draft.
 func (s *Session) RemoveWithDraft(ctx context.Context, force bool) error {
 	return s.remove(ctx, url.Values{"force": {strconv.FormatBool(force)}, "discard_draft": {"true"}})
 }

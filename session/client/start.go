@@ -34,7 +34,7 @@ func (c *Client) Ensure(ctx context.Context) error {
 	return err
 }
 
-// ensure is Ensure without the error of an ended context.
+// ensure starts what Ensure needs. It may return another error for an ended context.
 func (c *Client) ensure(ctx context.Context) error {
 	if c.options.Remote != nil {
 		return c.options.Remote.Ensure(ctx)
@@ -111,7 +111,7 @@ func (c *Client) diskFullError(err error) error {
 		WithHint("free space on its file system, then retry; running sessions continue, and no saved data is lost")}
 }
 
-// diskFullAtFirstStart is diskFullError for the first start of a daemon, before a keeper is started.
+// diskFullAtFirstStart returns diskFullError for the first start of a daemon, before a keeper is started.
 func (c *Client) diskFullAtFirstStart() error {
 	if st, err := os.Stat(c.options.Dirs.Database()); err == nil && st.Size() > 0 {
 		return nil // a daemon continues with the existing files

@@ -64,7 +64,7 @@ func (c *Client) Acknowledge(ctx context.Context, name string, in api.AckComplet
 // subscriptionPath returns the API path of a subscription.
 func subscriptionPath(name string) string { return "/subscriptions/" + url.PathEscape(name) }
 
-// sendRepeatable is send for idempotent requests, which are retried if the daemon disconnects.
+// sendRepeatable sends an idempotent request, which is retried if the daemon disconnects.
 func sendRepeatable[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
 	for p := newRetryPolicy(); ; {
 		v, err := send[T](ctx, c, method, path, nil, body)

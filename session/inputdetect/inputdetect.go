@@ -100,7 +100,7 @@ type BackgroundActivity uint8
 
 // Background activities. Greater values are stronger.
 const (
-	BackgroundNone    BackgroundActivity = iota // no other thread exists, or the others wait for this one
+	BackgroundNone    BackgroundActivity = iota // the process has one thread, or the others wait for this one
 	BackgroundWaiting                           // a dedicated thread waits for input; the first thread waits for other events
 	BackgroundWorking                           // the first thread, or the processor time, shows other work
 )

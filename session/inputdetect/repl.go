@@ -100,7 +100,7 @@ func runsScript(cmdline []byte) bool {
 	return hasScript(strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00"))
 }
 
-// hasScript is runsScript for split arguments.
+// hasScript reports what runsScript does, for split arguments.
 func hasScript(argv []string) bool {
 	for i, arg := range argv {
 		if i > 0 && !strings.HasPrefix(arg, "-") {

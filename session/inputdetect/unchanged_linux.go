@@ -46,7 +46,7 @@ func (p *Prober) UnchangedSinceProbe(terminal int) bool {
 	return err == nil && p.isUnchanged(group)
 }
 
-// isUnchanged is UnchangedSinceProbe for a known foreground group.
+// isUnchanged reports what UnchangedSinceProbe does, for a known foreground group.
 func (p *Prober) isUnchanged(group int) bool {
 	s := &p.idleState
 	if s.n == 0 || int(s.group) != group {

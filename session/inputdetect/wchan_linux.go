@@ -8,7 +8,7 @@ import (
 // wchanInfo describes a kernel function in which threads sleep.
 type wchanInfo struct {
 	kind        waitKind
-	isExclusive bool // no other waits sleep there
+	isExclusive bool // only such waits sleep there
 }
 
 // wchans maps the kernel function in which a thread sleeps to its meaning. Names changed over the years; suffixes of

@@ -16,9 +16,8 @@ type weightedFact struct {
 // briefTimeout bounds the timeout of a wait that counts as polling beside other work.
 const briefTimeout = time.Second
 
-// weights is the complete table of evidence. The first block is the kernel's evidence, of which one row applies. The
-// other rows add the terminal's settings and text. Text alone cannot replace missing evidence, unless there was silence
-// too.
+// weights is the complete table of evidence. The first block is the kernel's evidence: one row applies. The other rows
+// add the terminal's settings and text. Text alone cannot replace missing evidence, unless there was silence too.
 var weights = []weightedFact{
 	{90, "reads lines from the terminal", func(s *evaluation) bool { return s.isReading() && !s.isRaw && s.isExact() }},
 	{75, "reads keys from the terminal", func(s *evaluation) bool { return s.isReading() && s.isRaw && s.isExact() }},

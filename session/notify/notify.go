@@ -97,7 +97,7 @@ func (f *FinishedEvent) Text() string {
 // TerminalBytes returns the bytes for an attached terminal: bell and OSC 9.
 func (n *Options) TerminalBytes(f *FinishedEvent) []byte { return n.terminalBytes(f) }
 
-// terminalBytes is TerminalBytes for any event.
+// terminalBytes returns TerminalBytes for any event.
 func (n *Options) terminalBytes(f notification) []byte {
 	var b []byte
 	if n.Desktop {

@@ -123,7 +123,7 @@ func newExit(ps *os.ProcessState) session.Exit {
 
 // Results of moveOutput.
 const (
-	moveDrained = iota // no more output now
+	moveDrained = iota // all available output was moved
 	moveMore           // there may be more
 	moveNoSpace        // the ring is full
 	moveHungUp         // no process has the terminal open
@@ -287,7 +287,7 @@ func (h *ptyHost) isIdle() bool {
 // timers are no finer than a millisecond.
 var probePauses = []time.Duration{20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond}
 
-// probeIdle is isIdle for this moment.
+// probeIdle probes once whether the program waits for input and all its output was moved.
 func (h *ptyHost) probeIdle() bool {
 	idle := false
 	_ = h.control(func(fd int) error {

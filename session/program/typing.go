@@ -97,7 +97,7 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 	// A mainHost has no descriptor to check. Its echo was checked above.
 	isMain := p.host.Control(func(int) error { return nil }) != nil
 	err := p.typeInput(ctx, session.TypeRequest{Secret: true, Force: isMain, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
-	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // the program enabled echo meanwhile
+	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // the program has enabled echo since
 		return ErrEchoed
 	}
 	return err

@@ -83,7 +83,7 @@ func (e *Engine) matchRange(text, redacted []byte, from, ends int, rules []int, 
 // notSearched marks a rule whose next match was not searched yet.
 var notSearched = []int{-1, -1}
 
-// findNext sets a rule's first match at or after from. It returns false if there is none.
+// findNext sets a rule's first match at or after from. It returns false without a match.
 func (e *Engine) findNext(text []byte, i, from, ends int) bool {
 	loc := e.matcher.nextMatch[i]
 	if from > len(text) { // redaction removed the remaining text

@@ -8,7 +8,7 @@ import (
 )
 
 // Output is matched in windows. A window is a logical line, or a piece of a line that is longer than windowBytes. A piece
-// begins with the last carryBytes of the piece before it, so that a match may cross pieces.
+// starts with the last carryBytes of the piece before it, so that a match may cross pieces.
 const (
 	windowBytes = 16 << 10
 	carryBytes  = maxPatternBytes
@@ -36,7 +36,7 @@ type window struct {
 	text         []byte
 	redacted     []byte // text with secrets masked, for redacted rules; nil: as text
 	unread       int    // offset of the unread part; the part before was answered
-	hasLineStart bool   // text begins at the start of its line
+	hasLineStart bool   // text starts at the start of its line
 	isComplete   bool   // the line has ended
 	hasLineEnd   bool   // text ends at the end of its line, or of its part so far
 	number       uint64 // number of the line

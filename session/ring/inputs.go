@@ -179,8 +179,8 @@ type Input struct {
 	key, number, before, total uint64
 }
 
-// StartInput returns the handle for typing a stream's input with a number and a total length, of which before bytes are
-// already typed.
+// StartInput returns the handle for typing a stream's input with a number and a total length. before is the number of
+// its bytes that are already typed.
 func (in *Inputs) StartInput(key, number, before, total uint64) *Input {
 	if before >= total { // the input has no bytes under the current terminal modes
 		in.mu.Lock()

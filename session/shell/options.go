@@ -11,7 +11,7 @@ type shellOptions struct {
 	noRC          bool   // bash --norc, zsh -f
 	noProfile     bool   // bash --noprofile
 	rcFile        string // bash --rcfile
-	// otherArgs are the arguments that no other field has.
+	// otherArgs are the arguments without those that the fields above express.
 	otherArgs []string
 }
 

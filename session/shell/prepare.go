@@ -41,9 +41,9 @@ type Launch struct {
 	Argv, Env    []string
 	Kind         Kind
 	Quality      Quality
-	Reason       string // why Quality is None
-	Nonce        string // set unless Quality is None
-	StateDir     string // for ReadEnv; set unless Quality is None
+	Reason       string // why the shell cannot be integrated
+	Nonce        string // set if the shell is integrated
+	StateDir     string // for ReadEnv; set if the shell is integrated
 	Cwd          string
 	CommandCount uint64 // number of the newest command of the session's earlier shells
 }
