@@ -56,6 +56,7 @@ func newFakeDaemon(t *testing.T, answers ...http.HandlerFunc) (*fakeDaemon, *Cli
 	return f, newClient(t, f.dirs, nil)
 }
 
+// newClient returns a client of the daemon in dirs.
 func newClient(t *testing.T, dirs paths.Dirs, keeper func() []string) *Client {
 	t.Helper()
 	c := New(Options{Dirs: dirs, KeeperArgv: keeper, Build: func() string { return "test" }})

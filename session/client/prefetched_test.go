@@ -57,7 +57,7 @@ func TestPrefetchedStream_Continued(t *testing.T) {
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
 	gone := make(chan error, 10)
 	f, _ := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
-		say := func(kind int, text string) { _ = ws.WriteMessage(kind, []byte(text)) } // one that is given up may be gone
+		say := func(kind int, text string) { _ = ws.WriteMessage(kind, []byte(text)) } // fails if the client has closed the stream
 		say(websocket.TextMessage, `{"cols":80,"rows":24}`)
 		say(websocket.BinaryMessage, "hello")
 		for {

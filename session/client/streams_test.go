@@ -34,6 +34,7 @@ func servesStream(t *testing.T, serve func(ws *websocket.Conn)) http.HandlerFunc
 	}
 }
 
+// writeMessage sends a message on a stream.
 func writeMessage(t *testing.T, ws *websocket.Conn, kind int, text string) {
 	if err := ws.WriteMessage(kind, []byte(text)); err != nil {
 		t.Error(err)

@@ -32,6 +32,7 @@ func resultSleeping(program string) Result {
 	return Result{State: Sleeping, Source: FromSyscall, PID: 1, Program: program, Timeout: -1, Reason: "waits for something else"}
 }
 
+// resultRunning is the result of a program that runs.
 func resultRunning(program string) Result {
 	return Result{State: Busy, Source: FromSyscall, PID: 1, Program: program, Timeout: -1, Reason: "runs"}
 }
@@ -211,7 +212,7 @@ func TestClassify(t *testing.T) {
 		{"a thread reads, silent for a moment", "listening\n", Facts{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 300 * ms}, None},
 		{"others print", "line 7\n", Facts{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 2 * time.Second, PrintedByOther: true}, None},
 
-		// What stands at the cursor, not above.
+		// The text at the cursor counts, not the text above.
 		{"REPL below a list", "1. a\n2. b\n>>> ", Facts{Probe: resultPolling("python3", -1), Modes: raw}, Text},
 		{"zsh's select", "1) red    2) green\n?# ", Facts{Probe: resultReading("zsh"), Modes: cooked}, Menu},
 		{"fish's read", "read> ", Facts{Probe: resultReading("fish"), Modes: raw, Shell: ShellRunning, Leader: 7}, Text},
@@ -344,7 +345,7 @@ func TestPromptText_OfVerdict(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"hunter22 " + strings.Repeat("x", maxPromptText-17) + " go on? [y/N] ", // what is told begins in the middle of it
+		"hunter22 " + strings.Repeat("x", maxPromptText-17) + " go on? [y/N] ", // the quoted part starts in the middle of the secret
 		"hunter22 " + strings.Repeat("x", maxLineBytes-17) + " go on? [y/N] ",
 		"hunter22 " + strings.Repeat("x", maxPromptText-17) + " go on? [y/N]\n",
 	} {

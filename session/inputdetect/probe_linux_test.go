@@ -44,6 +44,7 @@ func startTerminal(t *testing.T, drain bool, argv ...string) *testTerminal {
 	return startTerminalCmd(t, drain, cmd)
 }
 
+// startTerminalCmd starts cmd on a new PTY. With drain its output is read all the time.
 func startTerminalCmd(t *testing.T, drain bool, cmd *exec.Cmd) *testTerminal {
 	t.Helper()
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
@@ -100,6 +101,7 @@ func (term *testTerminal) Write(p []byte) (int, error) {
 	return term.output.Write(p)
 }
 
+// send writes s as input.
 func (term *testTerminal) send(s string) {
 	term.t.Helper()
 	if _, err := term.master.WriteString(s); err != nil {
@@ -107,6 +109,7 @@ func (term *testTerminal) send(s string) {
 	}
 }
 
+// probe returns the result of a probe of the terminal.
 func (term *testTerminal) probe() Result {
 	target, err := TargetOf(int(term.master.Fd()))
 	if err != nil {
@@ -131,6 +134,7 @@ func (term *testTerminal) waitFor(what string, holds func(Result) bool) Result {
 	return r
 }
 
+// waitForState probes until the result has a state.
 func (term *testTerminal) waitForState(want State) Result {
 	term.t.Helper()
 	return term.waitFor(want.String(), func(r Result) bool { return r.State == want })
@@ -157,6 +161,7 @@ func TestMain(m *testing.M) {
 	os.Exit(isolate.Run(m))
 }
 
+// startProgram runs the test binary as the program of a mode (testProgram).
 func startProgram(t *testing.T, mode string, args ...string) *testTerminal {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)

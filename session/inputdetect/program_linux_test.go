@@ -125,6 +125,7 @@ func printProbe() {
 	fmt.Println()
 }
 
+// check ends the process with a message on an error.
 func check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -92,6 +92,8 @@ func (s *evaluation) mayBeWorking() bool {
 func (s *evaluation) isOtherUsers() bool { return s.isUnknown() && s.Probe.Source == FromSched }
 func (s *evaluation) isUnknown() bool    { return s.Probe.State == Unknown }
 func (s *evaluation) isExact() bool      { return s.Probe.Source == FromSyscall }
+
+// hasBriefTimeout reports whether the wait has a timeout of at most briefTimeout.
 func (s *evaluation) hasBriefTimeout() bool {
 	return s.Probe.Timeout >= 0 && s.Probe.Timeout <= briefTimeout
 }

@@ -65,6 +65,7 @@ type memoryFS struct {
 	files map[string]*memoryFile
 }
 
+// newMemoryFS returns an empty file system.
 func newMemoryFS() *memoryFS { return &memoryFS{files: map[string]*memoryFile{}} }
 
 // OpenFile implements journal.FS.

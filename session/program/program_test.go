@@ -34,6 +34,7 @@ func startProgram(t *testing.T, c Cmd) *Program {
 	return p
 }
 
+// expect waits for a match and fails the test without one.
 func expect(t *testing.T, p *Program, patterns ...Pattern) Match {
 	t.Helper()
 	m, err := p.Expect(testContext(t), patterns...)
@@ -43,6 +44,7 @@ func expect(t *testing.T, p *Program, patterns ...Pattern) Match {
 	return m
 }
 
+// send types text and fails the test on an error.
 func send(t *testing.T, p *Program, text string) {
 	t.Helper()
 	if err := p.Send(text); err != nil {
@@ -290,7 +292,7 @@ func TestClose_LeaksNothing(t *testing.T) {
 			}
 		}
 	}
-	round() // what is begun once for the process: the poller, say
+	round() // starts what the process starts once, such as the poller
 	goroutines, fds := runtime.NumGoroutine(), count()
 	for range 3 {
 		round()

@@ -47,6 +47,7 @@ func startShell(t *testing.T, c Cmd) *Program {
 	return startProgram(t, c)
 }
 
+// screenText returns the screen, for failures.
 func screenText(p *Program) string {
 	s := p.Screen()
 	return s.Text()
@@ -67,6 +68,7 @@ func checkLine(t *testing.T, p *Program, line, output string, exit int) {
 	}
 }
 
+// deref returns *n, or nil.
 func deref(n *int) any {
 	if n == nil {
 		return nil
@@ -270,6 +272,7 @@ func TestExec_NestedShell(t *testing.T) {
 	})
 }
 
+// eventually waits until f returns true.
 func eventually(t *testing.T, f func() bool) {
 	t.Helper()
 	ctx, tick := testContext(t), time.NewTicker(10*time.Millisecond)

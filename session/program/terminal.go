@@ -52,6 +52,7 @@ func newMainHost(c *Cmd, r *ring.Ring, keep *retention) *mainHost {
 	}
 }
 
+// start implements host.
 func (h *mainHost) start(s *session.Session) {
 	h.session = s
 	h.tasks.Go(func() {
@@ -226,6 +227,7 @@ func (h *mainHost) isIdle() bool {
 	return h.isReading
 }
 
+// echoState implements host.
 func (h *mainHost) echoState() respond.EchoState {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -166,6 +166,7 @@ func (s *ptySession) writeReply(p []byte) {
 	s.write(p)
 }
 
+// write writes input to the terminal.
 func (s *ptySession) write(p []byte) {
 	if _, err := s.tty.Write(p); err != nil {
 		s.t.Error(err)

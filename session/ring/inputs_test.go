@@ -23,6 +23,7 @@ type testDevice struct {
 // killPanic simulates the kill of the process that types.
 type killPanic struct{}
 
+// at panics if the process is to be killed at this point.
 func (k *testDevice) at(point string) {
 	if k.killed == point {
 		k.killed = ""
@@ -77,6 +78,7 @@ func runUntilKilled(f func()) (killed bool) {
 	return false
 }
 
+// sharedRing returns the file of a new ring.
 func sharedRing(t testing.TB) *os.File {
 	t.Helper()
 	r, f, err := Create(MinSize)
@@ -99,7 +101,7 @@ func TestInputs_SurviveKills(t *testing.T) {
 		for _, kills := range [][]string{{"before"}, {"after"}, {"before", "before"}, {"after", "after"}, {"after", "before", "after"}} {
 			f := sharedRing(t)
 			k := &testDevice{t: t, room: room}
-			for n := range uint64(5) { // input number n, asked for until it is done
+			for n := range uint64(5) { // input number n, retried until it is typed
 				left := slices.Clone(kills)
 				for {
 					in := nextReader(t, f, true)
@@ -143,7 +145,7 @@ func TestInputs_WithoutSendFile(t *testing.T) {
 		if string(k.typed) != c.want {
 			t.Errorf("%s: typed %q", what, k.typed)
 		}
-		k.room = 2 // the rest waits, and is not taken to be typed
+		k.room = 2 // the rest waits, and does not count as typed
 		if n, _ := in.StartInput(1, 7, 0, 5).Type(k, []byte("abcde"), false); n != 2 {
 			t.Errorf("%d taken", n)
 		}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// mapFile maps size bytes of a file into memory, shared.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	// SyscallConn, not Fd: Fd would switch a descriptor to blocking mode.
 	raw, err := f.SyscallConn()
@@ -24,4 +25,5 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 	return mem, os.NewSyscallError("mmap", mapErr)
 }
 
+// unmap unmaps what mapFile mapped.
 func unmap(mem []byte) error { return os.NewSyscallError("munmap", unix.Munmap(mem)) }

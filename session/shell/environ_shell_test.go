@@ -93,6 +93,7 @@ func TestReadEnv_OfShells(t *testing.T) {
 	}
 }
 
+// environ returns the environment that the shell wrote at its newest prompt.
 func (r *testShellSession) environ() Env {
 	r.t.Helper()
 	env, n, err := ReadEnv(r.launch.StateDir)
@@ -105,6 +106,7 @@ func (r *testShellSession) environ() Env {
 	return env
 }
 
+// expect compares changes of the environment with the expected ones.
 func (r *testShellSession) expect(name string, got []EnvChange, want []wantChange) {
 	r.t.Helper()
 	var is []wantChange

@@ -34,7 +34,7 @@ type testShellSession struct {
 	tracker *Tracker
 	bytes   []byte // all output
 	changes []Change
-	taken   int // changes already looked at
+	taken   int // changes that nextChange has returned
 	eof     bool
 }
 
@@ -52,6 +52,7 @@ func shellPath(t *testing.T, name string) string {
 	return tier.Path(t, name)
 }
 
+// newTestShellSession starts a shell that ends with the test.
 func newTestShellSession(t *testing.T, o testShellOptions) *testShellSession {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -97,6 +98,7 @@ func newTestShellSession(t *testing.T, o testShellOptions) *testShellSession {
 	return r
 }
 
+// start starts the shell on its PTY.
 func (r *testShellSession) start() {
 	r.t.Helper()
 	r.cmd = exec.Command(r.launch.Argv[0], r.launch.Argv[1:]...)
@@ -209,6 +211,7 @@ func (r *testShellSession) isEditorReading() bool {
 	return edits
 }
 
+// feed passes output to the emulator and its events to the tracker.
 func (r *testShellSession) feed(b []byte) {
 	r.bytes = append(r.bytes, b...)
 	_, _ = r.engine.Write(b)
@@ -223,8 +226,10 @@ func (r *testShellSession) feed(b []byte) {
 	}
 }
 
+// apply passes an event to the tracker and collects the changes.
 func (r *testShellSession) apply(e Event) { r.changes = append(r.changes, r.tracker.Apply(e)...) }
 
+// describe returns the state and the screen, for failures.
 func (r *testShellSession) describe() string {
 	return fmt.Sprintf("screen:\n%s\nlast bytes: %q", r.screen(), r.bytes[max(0, len(r.bytes)-400):])
 }
@@ -241,6 +246,7 @@ func (r *testShellSession) typeLine(line string) {
 	r.sendKeys(strings.ReplaceAll(line, "\n", "\r") + "\r")
 }
 
+// sendKeys writes bytes as input.
 func (r *testShellSession) sendKeys(s string) {
 	r.t.Helper()
 	if _, err := r.pty.WriteString(s); err != nil {
@@ -303,6 +309,7 @@ func screenText(e *vterm.Terminal) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
+// exitOf returns the exit status of a command, or -1 if unknown.
 func exitOf(c Command) int {
 	if c.Exit == nil {
 		return -1

@@ -105,6 +105,7 @@ func FuzzWrap(f *testing.F) {
 	})
 }
 
+// cutLast cuts s around the last instance of sep.
 func cutLast(s, sep string) (before, after string, ok bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {

@@ -90,6 +90,7 @@ var longLine = func() string {
 	return string(b)
 }()
 
+// lineFor returns the line in the syntax of a shell.
 func (s *situation) lineFor(shell string) string {
 	switch {
 	case slices.Contains(s.not, shell), shell == "fish" && s.fish == skipFish:
@@ -127,6 +128,7 @@ func TestTracker_Situations_OtherVersions(t *testing.T) {
 	}
 }
 
+// testSituations runs all situations in a shell.
 func testSituations(t *testing.T, name string, argv []string) {
 	r := newTestShellSession(t, testShellOptions{argv: argv, files: map[string]string{
 		"a/b/file": "", "s p%;é/file": "", "plain": "no program",

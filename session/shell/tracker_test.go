@@ -14,6 +14,7 @@ import (
 
 const testNonce = "00112233445566778899aabbccddeeff"
 
+// newTestTracker returns the tracker of a shell with a quality.
 func newTestTracker(q Quality) *Tracker {
 	return NewTracker(Launch{Quality: q, Nonce: testNonce, Cwd: "/home"})
 }
@@ -302,6 +303,7 @@ func TestTracker_Resume(t *testing.T) {
 	}
 }
 
+// jsonOf returns v as JSON.
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)

@@ -59,6 +59,7 @@ func (h *fakeHost) all() []receivedPost {
 	return append([]receivedPost{}, h.got...)
 }
 
+// openQueue opens a queue whose posts go to h.
 func openQueue(t *testing.T, dir string, h *fakeHost) *Queue {
 	t.Helper()
 	client := Client()
@@ -70,6 +71,7 @@ func openQueue(t *testing.T, dir string, h *fakeHost) *Queue {
 	return q
 }
 
+// mustPost posts a notice and fails the test on an error.
 func mustPost(t *testing.T, q *Queue, n Notice) {
 	t.Helper()
 	if err := q.Post(n); err != nil {
@@ -77,6 +79,7 @@ func mustPost(t *testing.T, q *Queue, n Notice) {
 	}
 }
 
+// countFiles returns the number of notice files in dir.
 func countFiles(t *testing.T, dir string) int {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*.notice"))
@@ -300,7 +303,7 @@ func TestQueue_ResumesAfterRestart(t *testing.T) {
 		if len(told) != 2 || told[0].header.Get("Idempotency-Key") != first || !strings.Contains(told[1].body, `"text":"b"`) {
 			t.Fatalf("the next process posted %d: %+v", len(told), told)
 		}
-		// Killed behind the answer, before the file was gone.
+		// The process is killed after the response, before it removes the file.
 		if err := os.WriteFile(filepath.Join(dir, first+".notice"), kept, 0o600); err != nil {
 			t.Fatal(err)
 		}
