@@ -180,7 +180,7 @@ func (d *Draft) isMounted() bool {
 	return false
 }
 
-// lock excludes other processes that scan, commit or discard. It waits for them, and fails if the draft was removed meanwhile.
+// lock excludes other processes that scan, commit or discard. It waits for them, and fails if the draft was removed.
 func (d *Draft) lock() (unlock func(), err error) {
 	d.mu.Lock()
 	f, err := os.OpenFile(filepath.Join(d.dir, lockName), os.O_RDWR, 0) // Create has made it

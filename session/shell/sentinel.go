@@ -29,7 +29,7 @@ func wrapSh(line, first, second string) string {
 	return wrapPosix(`\command`, quoteLine(line), first, second)
 }
 
-// wrapKsh works like wrapSh for ksh93, which has no other way to keep a line out of the history.
+// wrapKsh works like wrapSh for ksh93, whose history records every line.
 func wrapKsh(line, first, second string) string {
 	return " __longterm_s=$?; " + forgetKsh + "(exit $__longterm_s);" + wrapSh(line, first, second)
 }
@@ -44,7 +44,7 @@ func wrapDash(line, first, second string) string {
 }
 
 // wrapMksh wraps a line for mksh, in which "command" does not help: the line is first parsed without running it. There printf
-// is a program, which PATH need not have, and a trace is dropped by "set +x" only. The history leaves out lines that begin with a
+// is a program, which PATH need not have, and a trace is dropped by "set +x" only. The history skips lines that start with a
 // blank: the rows after the first one do not, so there is one, unless the shell could not read it.
 func wrapMksh(line, first, second string) string {
 	quoted := quoteLine(line)
