@@ -16,8 +16,8 @@ import (
 // Blocks renders images as half blocks, two colours per cell, for clients that draw only text. It must not be used
 // concurrently. The zero value is ready.
 type Blocks struct {
-	// Pictures makes lines also list the images behind the blocks, for clients that may be able to draw them.
-	Pictures bool
+	// Images makes lines also list the images behind the blocks, for clients that may be able to draw them.
+	Images bool
 
 	images termimage.Thumbnails
 	keys   termimage.Keys
@@ -63,7 +63,7 @@ func (b *Blocks) line(ctx context.Context, l *Line) {
 			out = append(out, *s)
 			continue
 		}
-		if b.Pictures {
+		if b.Images {
 			l.Pictures = append(l.Pictures, s.picture(b.keys.Key))
 		}
 		if pic == nil {

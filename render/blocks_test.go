@@ -70,7 +70,7 @@ func TestBlocksAbove(t *testing.T) {
 		if !s.HasImages() {
 			t.Fatal("no image is known of")
 		}
-		(&Blocks{Pictures: true}).Show(ctx, s)
+		(&Blocks{Images: true}).Show(ctx, s)
 		for y, l := range s.Scrollback[:2] {
 			if len(l.Pictures) != 1 || l.Pictures[0] != (Picture{Key: l.Pictures[0].Key, Col: 2, Width: 3, Y: y, Cols: 3, Rows: 2}) {
 				t.Fatalf("row %d: %+v", y, l.Pictures)

@@ -51,7 +51,7 @@ type inputWait struct {
 	prober  inputdetect.Prober
 }
 
-// newInputWait returns the host of a machine that has not probed yet.
+// newInputWait returns a session's detection of prompts, before its first probe.
 func newInputWait(s *Session) *inputWait {
 	h := &inputWait{s: s}
 	h.machine = inputwait.New(h)

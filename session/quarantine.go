@@ -62,7 +62,7 @@ func (s *Session) quarantine(why string) {
 	if s.ring != nil && s.history.recorder.HandledOffset() > 0 {
 		s.history.acknowledge()
 	}
-	s.history.recorder.Reset(s.offset)
+	s.history.recorder.DropBefore(s.offset)
 	s.inputwait, s.lines.timer = newInputWait(s), nil
 	s.engine = s.quarantineEngine(why)
 	func() {

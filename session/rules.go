@@ -385,7 +385,7 @@ func (h *rulesHost) lookUp(p *rules.Reply) ([]byte, error) {
 func (h *rulesHost) resolve(ctx context.Context, p *rules.Reply) ([]byte, error) {
 	r := h.s.cfg.Secrets
 	if p.IsOfAgent() {
-		ctx = identity.With(ctx, identity.Actor{UID: os.Getuid(), Agent: "unknown"})
+		ctx = identity.WithActor(ctx, identity.Actor{UID: os.Getuid(), Agent: "unknown"})
 	}
 	switch {
 	case r == nil:

@@ -35,7 +35,7 @@ func TestReplies(t *testing.T) {
 		term := New(Options{Cols: 10, Rows: 4})
 		feed(term, q)
 		r := replies(term)
-		kinds, err := replyform.Check([]byte(r))
+		kinds, err := replyform.CountByForm([]byte(r))
 		if err != nil {
 			t.Errorf("%q: %v", q, err)
 		}
@@ -74,7 +74,7 @@ func FuzzReplies(f *testing.F) {
 		}
 		term := New(Options{Cols: 10, Rows: 5, ScrollbackLines: 50})
 		feed(term, string(data))
-		if _, err := replyform.Check([]byte(replies(term))); err != nil {
+		if _, err := replyform.CountByForm([]byte(replies(term))); err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}
 	})

@@ -20,8 +20,8 @@ type answers struct {
 	bell    bool // the query being answered by replyOSC ended in BEL
 }
 
-// reply queues an answer in one of the forms of internal/replyform, in which output may choose only numbers. It starts
-// with a C1 control, given as its 7-bit form's second byte and encoded as S7C1T or S8C1T selected.
+// reply queues a reply to the program, in one of the forms of internal/replyform: output determines only numbers in it. c1
+// is the second byte of the 7-bit form of its C1 control, which is sent as S7C1T or S8C1T selected.
 func (a *answers) reply(c1 byte, body string) {
 	if len(a.replies)+len(body) > repliesMax {
 		return

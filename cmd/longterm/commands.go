@@ -91,7 +91,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool, look listing.T
 		}
 		rows = append(rows, []string{
 			output.Printable(c.Name), strconv.Itoa(c.N), c.Started.Local().Format("15:04:05"), output.Elapsed(c.Duration), status,
-			actor, output.Printable(listing.FromHome(c.Cwd, home)), output.Printable(first),
+			actor, output.Printable(listing.AbbreviateHome(c.Cwd, home)), output.Printable(first),
 		})
 	}
 	for k := len(columns) - 1; k >= 0; k-- {

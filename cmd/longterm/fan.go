@@ -250,7 +250,7 @@ func (f *fan) printStarted() error {
 	return f.Print(f.sessions, func(w io.Writer) {
 		for i := range f.sessions {
 			s := &f.sessions[i]
-			fmt.Fprintf(w, "%s: started in %s\n", s.Name, output.Printable(listing.FromHome(s.Labels[worktree.LabelDir], os.Getenv("HOME"))))
+			fmt.Fprintf(w, "%s: started in %s\n", s.Name, output.Printable(listing.AbbreviateHome(s.Labels[worktree.LabelDir], os.Getenv("HOME"))))
 		}
 		fmt.Fprintf(w, "next: `longterm view --layout %s`, `longterm fan status %[1]s`, `longterm fan keep K %[1]s`\n", f.name)
 	})

@@ -430,8 +430,8 @@ the last line has the number of hosts that answered and those that did not.`
 				return err
 			}
 		}
-		for i := range found.Copies {
-			fmt.Fprintf(a.Stderr, "longterm: %s\n", fleets.CopyText(&found.Copies[i]))
+		for i := range found.Replicas {
+			fmt.Fprintf(a.Stderr, "longterm: %s\n", fleets.CopyText(&found.Replicas[i]))
 		}
 		for _, b := range found.Behind {
 			fmt.Fprintf(a.Stderr, "longterm: %s: %s\n", b.Host, output.Printable(b.Note))

@@ -16,8 +16,8 @@ const maxScaled = 1 << 22
 
 // Limits of a Drawer's cache: pixels, and images.
 const (
-	maxDrawn = 1 << 24
-	maxKept  = 256
+	maxCachedPixels = 1 << 24
+	maxCachedImages = 256
 )
 
 // Drawer draws images over cells, and caches decoded and scaled images without their source data. It must be used by
@@ -98,7 +98,7 @@ func (d *Drawer) scale(img *vterm.Image, pic *image.NRGBA, w, h int) *image.NRGB
 
 // makeRoom evicts cached images until there is room for a number of pixels.
 func (d *Drawer) makeRoom(pixels int) {
-	if d.decoded == nil || d.pixels+pixels > maxDrawn || len(d.decoded)+len(d.scaled) >= maxKept {
+	if d.decoded == nil || d.pixels+pixels > maxCachedPixels || len(d.decoded)+len(d.scaled) >= maxCachedImages {
 		d.decoded, d.scaled, d.pixels = map[weak.Pointer[vterm.Image]]*image.NRGBA{}, map[size]*image.NRGBA{}, 0
 	}
 	d.pixels += pixels

@@ -13,8 +13,8 @@ import (
 // maxSmall limits the pixels that a Thumbnails caches.
 const maxSmall = 1 << 21
 
-// decoding limits how many images are scaled concurrently: each takes tens of megabytes while it is scaled.
-var decoding = make(chan struct{}, 1)
+// scaleSlots limits how many images are scaled concurrently: each takes tens of megabytes while it is scaled.
+var scaleSlots = make(chan struct{}, 1)
 
 // Thumbnails scales images down and caches the results, without their source data. It must be used by one goroutine. The
 // zero value is ready.
@@ -37,12 +37,12 @@ func (s *Thumbnails) Scaled(ctx context.Context, img *vterm.Image, w, h int) *im
 		return nil
 	}
 	select {
-	case decoding <- struct{}{}:
+	case scaleSlots <- struct{}{}:
 	case <-ctx.Done():
 		return nil
 	}
 	out := smaller(img, w, h)
-	if s.known == nil || s.pixels+w*h > maxSmall || len(s.known) >= maxKept {
+	if s.known == nil || s.pixels+w*h > maxSmall || len(s.known) >= maxCachedImages {
 		s.known, s.pixels = map[size]*image.NRGBA{}, 0
 	}
 	s.known[key], s.pixels = out, s.pixels+w*h
@@ -51,7 +51,7 @@ func (s *Thumbnails) Scaled(ctx context.Context, img *vterm.Image, w, h int) *im
 
 // smaller scales an image and releases the caller's decoding slot.
 func smaller(img *vterm.Image, w, h int) *image.NRGBA {
-	defer func() { <-decoding }()
+	defer func() { <-scaleSlots }()
 	pic, err := Decode(img)
 	if err != nil {
 		return nil

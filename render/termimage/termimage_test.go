@@ -297,7 +297,7 @@ func TestDrawer(t *testing.T) {
 	for range 300 { // what it keeps is bounded
 		d.Draw(image.NewNRGBA(image.Rect(0, 0, 1, 1)), image.Point{}, &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: img.Data}, 8, 8, image.Pt(60, 60), image.Point{}, 1)
 	}
-	if len(d.decoded)+len(d.scaled) > maxKept || d.pixels > maxDrawn {
+	if len(d.decoded)+len(d.scaled) > maxCachedImages || d.pixels > maxCachedPixels {
 		t.Errorf("%d and %d images are kept, %d pixels", len(d.decoded), len(d.scaled), d.pixels)
 	}
 }
@@ -334,9 +334,9 @@ func TestDecodedImage_DoesNotRetainInput(t *testing.T) {
 	runtime.KeepAlive(&s)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	decoding <- struct{}{} // somebody else decodes
+	scaleSlots <- struct{}{} // somebody else decodes
 	if s.Scaled(ended, &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1, 1) != nil {
 		t.Error("made after the end")
 	}
-	<-decoding
+	<-scaleSlots
 }

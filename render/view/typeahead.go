@@ -10,10 +10,10 @@ import (
 
 // typeAhead holds keys and pastes, in order, until the pane for which they are meant exists.
 type typeAhead struct {
-	events   []tcell.Event
-	opened   time.Time // when the viewer was opened
-	starting int       // number of sessions being started that will get the focus
-	prefixed bool      // the last held key was the prefix
+	events      []tcell.Event
+	opened      time.Time // when the viewer was opened
+	starting    int       // number of sessions being started that will get the focus
+	afterPrefix bool      // the last held key was the prefix
 }
 
 const (
@@ -59,10 +59,10 @@ func (v *viewer) holdInput(e tcell.Event) bool {
 func (v *viewer) quitUnloaded(e *tcell.EventKey) {
 	k := events.Key(e)
 	action := v.keys.Direct(k)
-	if v.typeAhead.prefixed {
+	if v.typeAhead.afterPrefix {
 		action = v.keys.AfterPrefix(k)
 	}
-	v.typeAhead.prefixed = !v.typeAhead.prefixed && k.Is(v.o.Prefix)
+	v.typeAhead.afterPrefix = !v.typeAhead.afterPrefix && k.Is(v.o.Prefix)
 	if action == "quit" {
 		v.after(quitTime, func() { v.quit = v.quit || !v.m.Loaded })
 	}

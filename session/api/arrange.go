@@ -10,7 +10,7 @@ type Area struct {
 	H int `json:"h" minimum:"1" maximum:"100" doc:"height"`
 }
 
-// Arrange asks the open viewers to change the layout of sessions. Only focus moves the user's focus.
+// Arrange asks the open viewers to change the layout of sessions. Only "focus" changes which pane has the user's focus.
 type Arrange struct {
 	Do      string `json:"do" enum:"place,focus,close,apply" doc:"place: show a session in a pane; focus: go to it; close: close its pane; apply: apply a layout. Only a user may focus and apply"`
 	Session string `json:"session,omitempty" maxLength:"128" doc:"id, name, or a unique prefix of either"`

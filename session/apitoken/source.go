@@ -17,8 +17,8 @@ type Source struct {
 	Origins []string // origins of pages that may ask, as https://host
 }
 
-// Check rejects requests that a foreign web page made a browser send. The error is a SourceError: its caller knows the
-// setting that would allow it.
+// Check rejects requests that a foreign web page made a browser send. The error is a SourceError, to which the caller adds
+// the setting that would allow the request.
 func (s Source) Check(r *http.Request) error {
 	host := hostOf(r.Host)
 	if !isLoopback(host) && !slices.Contains(s.Hosts, host) {

@@ -22,7 +22,7 @@ type line struct {
 	err     error
 }
 
-// walkLines reads lines, from the segment with a record number on, until f returns false.
+// walkLines calls f for each line until f returns false. It starts with the segment that contains the record number from.
 func walkLines(fsys FS, dir string, from uint64, f func(line) bool) error {
 	segs, err := segments(fsys, dir)
 	if err != nil {

@@ -118,7 +118,7 @@ func (d *decoder) readValue(it *tomldoc.Item) {
 		return
 	}
 	if err := r.setFromFile(d.file.Settings, it.Data); err != nil {
-		d.addProblem(it.Value, key, "%v", err)
+		d.addProblem(it.ValuePos, key, "%v", err)
 		return
 	}
 	d.file.positions[key] = it.At

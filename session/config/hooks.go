@@ -92,7 +92,7 @@ func (h *hookDecoder) readItem(d *decoder, it *tomldoc.Item) {
 	for len(h.list) <= n {
 		h.list, h.positions = append(h.list, Hook{Timeout: DefaultHookTimeout}), append(h.positions, map[string]Place{"": it.At})
 	}
-	h.positions[n][key] = it.Value
+	h.positions[n][key] = it.ValuePos
 	to := &h.list[n]
 	switch key {
 	case "name":
@@ -115,8 +115,8 @@ func (h *hookDecoder) readItem(d *decoder, it *tomldoc.Item) {
 		to.Timeout, err = durationOf(it.Data, time.Second, maxHookTimeout)
 	}
 	if err != nil {
-		d.addProblem(it.Value, "hooks."+key, "found %s, %v", tomldoc.TypeName(it.Data), err)
-		h.positions[n]["wrong."+key] = it.Value
+		d.addProblem(it.ValuePos, "hooks."+key, "found %s, %v", tomldoc.TypeName(it.Data), err)
+		h.positions[n]["wrong."+key] = it.ValuePos
 	}
 }
 

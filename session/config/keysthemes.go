@@ -17,13 +17,13 @@ func (d *decoder) readKeyBinding(it *tomldoc.Item) {
 	switch _, isTable := it.Data.(map[string]any); {
 	case isTable && len(it.Path) == 1:
 	case len(it.Path) != 2 || !isText:
-		d.addProblem(it.Value, name, `found %s, want an action and its keys, as in zoom = "z"`, tomldoc.TypeName(it.Data))
+		d.addProblem(it.ValuePos, name, `found %s, want an action and its keys, as in zoom = "z"`, tomldoc.TypeName(it.Data))
 	case !slices.Contains(actions(), it.Path[1]):
 		d.addProblem(it.At, name, "the viewer has no such action%s; its help lists them", suggest(it.Path[1], actions()))
 	default:
 		for _, k := range strings.Fields(text) {
 			if err := keymap.CheckChord(k); err != nil {
-				d.addProblem(it.Value, name, "%v; keys are named as in C-Space, M-x, F5 or z, those without the prefix as in direct:M-x", err)
+				d.addProblem(it.ValuePos, name, "%v; keys are named as in C-Space, M-x, F5 or z, those without the prefix as in direct:M-x", err)
 				return
 			}
 		}
@@ -93,7 +93,7 @@ func (d *decoder) readThemeColour(it *tomldoc.Item) {
 		text, isText = strconv.FormatInt(n, 10), true
 	}
 	if _, ok := theme.Colour(text); !isText || !ok {
-		d.addProblem(it.Value, name, `%s is no colour; give "#rrggbb", a number from 0 to 255, "default", or a name as in "red" or "bright-blue"`, quoteData(it.Data))
+		d.addProblem(it.ValuePos, name, `%s is no colour; give "#rrggbb", a number from 0 to 255, "default", or a name as in "red" or "bright-blue"`, quoteData(it.Data))
 		return
 	}
 	themes := d.file.Settings.Themes

@@ -53,7 +53,7 @@ func (m *matcherDecoder) readItem(d *decoder, it *tomldoc.Item) {
 	switch it.Path[2] {
 	case "name":
 		err = setString(it.Data, &to.Name)
-		m.positions[n] = it.Value
+		m.positions[n] = it.ValuePos
 	case "severity":
 		err = setString(it.Data, (*string)(&to.Severity))
 	case "commands":
@@ -61,7 +61,7 @@ func (m *matcherDecoder) readItem(d *decoder, it *tomldoc.Item) {
 	case "contains":
 		to.Contains = texts
 	case "patterns":
-		m.patternPositions[n] = it.Value
+		m.patternPositions[n] = it.ValuePos
 		for _, t := range texts {
 			to.Patterns = append(to.Patterns, diagnostics.Pattern{Regexp: t})
 		}
@@ -76,7 +76,7 @@ func (m *matcherDecoder) readItem(d *decoder, it *tomldoc.Item) {
 		return
 	}
 	if err != nil {
-		d.addProblem(it.Value, name, "found %s, %v", tomldoc.TypeName(it.Data), err)
+		d.addProblem(it.ValuePos, name, "found %s, %v", tomldoc.TypeName(it.Data), err)
 	}
 }
 

@@ -169,7 +169,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
 	d.api.Store(face)
 	handler := d.withActivity(face.Handler())
-	d.tcp = &tcpListener{handler: face.RequireToken(handler), reading: face.Reading, log: d.log}
+	d.tcp = &tcpListener{handler: face.RequireToken(handler), parseScheduler: face.Reading, log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
 	d.openFleet(face)

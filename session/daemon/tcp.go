@@ -23,9 +23,9 @@ func (d *Daemon) Tokens() *apitoken.Store { return d.tokens }
 
 // tcpListener serves the API over TCP at the configured address.
 type tcpListener struct {
-	handler http.Handler
-	reading fairsched.Of // schedules the parsing of requests
-	log     *slog.Logger
+	handler        http.Handler
+	parseScheduler fairsched.Of // schedules the parsing of requests
+	log            *slog.Logger
 
 	mu      sync.Mutex // guards what follows
 	addr    string     // last configured address
@@ -71,7 +71,7 @@ func (t *tcpListener) follow(addr string) {
 		most = fallbackDescriptors
 	}
 	go func(srv *http.Server) { // ends with the server
-		if err := srv.Serve(fairsched.Listen(srv, ln, t.reading, httpapi.RefuseCrowded(), most)); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(fairsched.Listen(srv, ln, t.parseScheduler, httpapi.RefuseCrowded(), most)); !errors.Is(err, http.ErrServerClosed) {
 			t.log.Error("HTTP", "err", err)
 		}
 	}(t.srv)

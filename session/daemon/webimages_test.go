@@ -207,7 +207,7 @@ func TestImagesOfARecording(t *testing.T) {
 		e.Frame(&f, vterm.Query{})
 		var s render.Screen
 		render.FromFrame(&s, &f)
-		(&render.Blocks{Pictures: true}).Show(t.Context(), &s)
+		(&render.Blocks{Images: true}).Show(t.Context(), &s)
 		for _, l := range s.Lines {
 			if len(l.Pictures) > 0 && strings.Contains(l.Spans[len(l.Spans)-1].Text, "▀▀▀▀▀") && l.Spans[len(l.Spans)-1].FG == "#ff0000" {
 				rows = append(rows, l.Row)

@@ -240,7 +240,7 @@ func (u *undo) load(command int) error {
 		}
 	}
 	if len(later) == 0 {
-		return fmt.Errorf("%w: no changes are stored for command %d or later", ErrUndo, command)
+		return fmt.Errorf("%w: no changes are stored for command %d or later", ErrNotUndoable, command)
 	}
 	for key := range later {
 		v, ok := u.unchanged[key]
@@ -248,7 +248,7 @@ func (u *undo) load(command int) error {
 			v = storedVersion{saved: saved{Root: key.root, Path: rawPath(key.path), Lower: true}}
 		}
 		if v.Lost {
-			return fmt.Errorf("%w: %q exceeded the limit of stored versions", ErrUndo, key.path)
+			return fmt.Errorf("%w: %q exceeded the limit of stored versions", ErrNotUndoable, key.path)
 		}
 		u.want[key] = v
 	}

@@ -79,7 +79,7 @@ func (d *Draft) scan(ctx context.Context, visit func(*node)) (*scanner, error) {
 		}
 	}
 	if visit == nil {
-		s.linkGroups()
+		s.findBrokenHardLinks()
 		s.spreadConflicts()
 	}
 	return s, nil
@@ -404,9 +404,8 @@ func (s *scanner) sameContent(n *node, name string, up, low int) (bool, error) {
 	return same, err
 }
 
-// linkGroups lists equal files whose hard links the draft changed: the names of one file in the upper directory are several
-// files in the root.
-func (s *scanner) linkGroups() {
+// findBrokenHardLinks finds files that are hard links of each other in the upper directory, but separate files in the root.
+func (s *scanner) findBrokenHardLinks() {
 	groups := map[linkKey][]int{}
 	for i := range s.nodes {
 		if n := &s.nodes[i]; n.up.isFile() && n.up.Nlink > 1 {

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// ErrUndo rejects an undo of a command whose earlier versions are not stored: they exceed the limit, or were never saved.
-var ErrUndo = errors.New("draft: undo impossible")
+// ErrNotUndoable is returned if the earlier versions of the files that a command changed are not stored: they exceed the
+// limit, or were never saved.
+var ErrNotUndoable = errors.New("draft: undo impossible")
 
 // saved is a path's state after a command, as the session saw it.
 type saved struct {

@@ -44,7 +44,7 @@ func TestUndo_RestoresTheTreeBeforeACommand(t *testing.T) {
 			for range 2 {
 				to := r.IntN(len(before))
 				_, err := b.d.Undo(ctx, to, b.merged)
-				if errors.Is(err, ErrUndo) {
+				if errors.Is(err, ErrNotUndoable) {
 					continue // the commands changed nothing
 				}
 				check(t, err)
@@ -98,13 +98,13 @@ func TestUndo_Fails_WhenTheLimitLeftNoRoom(t *testing.T) {
 		check(t, err)
 	}
 	now := b.seenInside()
-	if _, err := b.d.Undo(ctx, 2, b.merged); !errors.Is(err, ErrUndo) {
+	if _, err := b.d.Undo(ctx, 2, b.merged); !errors.Is(err, ErrNotUndoable) {
 		t.Error(err)
 	}
 	if diff := difference(now, b.seenInside()); diff != nil {
 		t.Errorf("%q", diff)
 	}
-	if _, err := b.d.Undo(ctx, 9, b.merged); !errors.Is(err, ErrUndo) {
+	if _, err := b.d.Undo(ctx, 9, b.merged); !errors.Is(err, ErrNotUndoable) {
 		t.Error(err)
 	}
 	_, err := b.d.Undo(ctx, 1, b.merged) // its version of 10 bytes is stored

@@ -57,8 +57,8 @@ func (a Actor) String() string {
 
 type key struct{}
 
-// With returns a context with caller a.
-func With(ctx context.Context, a Actor) context.Context { return context.WithValue(ctx, key{}, a) }
+// WithActor returns a context with caller a.
+func WithActor(ctx context.Context, a Actor) context.Context { return context.WithValue(ctx, key{}, a) }
 
 // Of returns the caller in a context, or the zero Actor.
 func Of(ctx context.Context) Actor {

@@ -19,7 +19,7 @@ func TestActor(t *testing.T) {
 		if a.IsAgent() != strings.Contains(want, "agent") {
 			t.Errorf("%+v: %v", a, a.IsAgent())
 		}
-		if got := Of(With(context.Background(), a)); got != a {
+		if got := Of(WithActor(context.Background(), a)); got != a {
 			t.Errorf("%+v came back as %+v", a, got)
 		}
 	}

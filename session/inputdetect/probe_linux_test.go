@@ -80,7 +80,7 @@ func endSession(leader int, done <-chan struct{}) {
 				continue
 			}
 			if pr, ok := p.openProcess(pid); ok {
-				if pr.Session == leader {
+				if pr.SessionLeader == leader {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
 				pr.Close()

@@ -68,7 +68,8 @@ func (p *Prober) probeRelayed() {
 	}
 }
 
-// relayedTerminals returns the terminals behind a known relay, and the process that holds their masters.
+// relayedTerminals returns the device numbers of the terminals that a known relay process relays, and the PID of the
+// process that holds their masters.
 func (p *Prober) relayedTerminals(relay int, name string) (server int, lines []int) {
 	if lines = p.mastersOf(relay); len(lines) > 0 {
 		return relay, lines
@@ -144,7 +145,7 @@ func (p *Prober) descendantTerminals(root int) (lines []int) {
 func (p *Prober) findTarget(dev uint64, root int) (t Target, ok bool) {
 	check := func(pr *process) bool {
 		if pr.TTY != 0 && unix.Mkdev(sys.SplitDevice(pr.TTY)) == dev && pr.Foreground > 0 {
-			t, ok = Target{TTY: dev, Group: pr.Foreground, Leader: pr.Session}, true
+			t, ok = Target{TTY: dev, Group: pr.Foreground, Leader: pr.SessionLeader}, true
 		}
 		return !ok
 	}

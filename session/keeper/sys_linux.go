@@ -38,7 +38,7 @@ func signalSession(leader int, sig syscall.Signal, reaped bool) error {
 		if pid == os.Getpid() || reaped && pid == leader {
 			continue
 		}
-		if st, err := sys.ReadStat(pid); err == nil && st.Session == leader {
+		if st, err := sys.ReadStat(pid); err == nil && st.SessionLeader == leader {
 			errs = errors.Join(errs, ignoreNoProcess(syscall.Kill(pid, sig)))
 		}
 	}

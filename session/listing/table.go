@@ -52,7 +52,7 @@ func WriteSessions(w io.Writer, list []api.Session, look TableFormat, home strin
 			rows[i][6] = doingOnTerminal(s)
 		}
 		if s.Host == "" && look.Width > 0 {
-			rows[i][5] = Printable(FromHome(s.Cwd, home))
+			rows[i][5] = Printable(AbbreviateHome(s.Cwd, home))
 		}
 	}
 	return WriteTable(w, []Column{
@@ -237,8 +237,8 @@ func isASCII(text string) bool {
 	return true
 }
 
-// FromHome returns a directory with ~ for the home directory.
-func FromHome(dir, home string) string {
+// AbbreviateHome returns a directory with ~ for the home directory.
+func AbbreviateHome(dir, home string) string {
 	rest, within := strings.CutPrefix(dir, strings.TrimSuffix(home, "/"))
 	if len(home) < 2 || !within || rest != "" && rest[0] != '/' {
 		return dir

@@ -56,7 +56,7 @@ type Tasks struct {
 // ErrNoTask reports an id without a task.
 var ErrNoTask = errors.New("task not found")
 
-// Slot receives the task that a tool call became. A call has one if its client declares the extension.
+// Slot stores the task that a tool call became. A call has one if its client declares the extension.
 type Slot struct{ task *Task }
 
 // Become makes the call a task. From now on its id must be valid.
@@ -65,7 +65,7 @@ func (s *Slot) Become(t *Task) { s.task = t }
 // slotKey is the context key of a Slot.
 type slotKey struct{}
 
-// SlotOf returns the slot of a call, or nil if it must not become a task.
+// SlotOf returns the slot in which a call stores its task; nil if the call must not become a task.
 func SlotOf(ctx context.Context) *Slot {
 	s, _ := ctx.Value(slotKey{}).(*Slot)
 	return s

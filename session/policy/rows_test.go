@@ -98,7 +98,7 @@ func TestEveryRowOfTheTableIsProven(t *testing.T) {
 			switch p.WriteTo {
 			case programs.AllOperands, programs.FirstOperand:
 				stopped(hard, "its operands are written", name+" /dev/sda")
-			case programs.LastOperand, programs.AfterFirst:
+			case programs.LastOperand, programs.OperandsAfterFirst:
 				stopped(hard, "its last operand is written", name+" x /dev/sda")
 			}
 			if !p.Reads {

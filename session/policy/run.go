@@ -288,7 +288,7 @@ func (w *analyzer) judgeOptions(c *Command, x *invocation) (out stream, done boo
 			x.children = true
 			if x.name == "fish" {
 				restore := w.giveArguments(append([]string{x.name}, x.args.Operands...))
-				out = w.fish(o.Value)
+				out = w.analyzeFish(o.Value)
 				restore()
 				continue
 			}
@@ -549,7 +549,7 @@ func (h *hardRules) targets(c *Command, x *invocation) {
 			return
 		}
 		ops = ops[len(ops)-1:]
-	case programs.AfterFirst:
+	case programs.OperandsAfterFirst:
 		if len(ops) < 2 {
 			return
 		}

@@ -131,16 +131,16 @@ func (s *scope) invalidate(mark int) {
 // shellState is the known state of the shell at the current point of the walk.
 type shellState struct {
 	files
-	scope   scope
-	funcs   map[string]*function
-	aliases map[string][]string
-	args    []string // positional parameters of the current function or shell text; nil if unknown
-	zeroth  string   // $0 of the current shell text; empty if unknown
-	env     []string // names of variables that are set for the command alone
-	stdin   stream   // input of the shell, as set by exec
-	shell   string
-	parsed  string // text that is being followed
-	whole   bool   // parsed is the line itself, read by a shell
+	scope       scope
+	funcs       map[string]*function
+	aliases     map[string][]string
+	args        []string // positional parameters of the current function or shell text; nil if unknown
+	zeroth      string   // $0 of the current shell text; empty if unknown
+	env         []string // names of variables that are set for the command alone
+	stdin       stream   // input of the shell, as set by exec
+	shell       string
+	parsed      string // text that is being followed
+	isWholeLine bool   // parsed is the whole submitted line, not a script in it
 
 	unsure    int  // >0: the code may not run, or not in this shell
 	nested    int  // depth of nested shell text

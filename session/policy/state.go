@@ -347,7 +347,7 @@ func isHistoryWord(word string) bool {
 func (sh *shellState) hasHistory() bool {
 	switch path.Base(sh.shell) {
 	case "", ".", "bash", "zsh":
-		return sh.whole
+		return sh.isWholeLine
 	}
 	return false
 }

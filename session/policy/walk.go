@@ -110,19 +110,19 @@ func (w *analyzer) line(l Line) {
 		w.codes.windows(l.Text)
 		return
 	case "fish":
-		w.whole = true
+		w.isWholeLine = true
 		w.cut = endsInBackslash(l.Text)
-		w.fish(l.Text)
+		w.analyzeFish(l.Text)
 		return
 	case "", "bash", "zsh", "sh", "mksh", "ksh":
-		w.whole = true
+		w.isWholeLine = true
 	default:
 		if w.judgeProgramInput(l) {
 			return
 		}
 		w.judgeForeignShell(l)
 	}
-	w.cut = w.whole && endsInBackslash(l.Text) && !strings.Contains(l.Text, "<<")
+	w.cut = w.isWholeLine && endsInBackslash(l.Text) && !strings.Contains(l.Text, "<<")
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {
 		// Some shells take a carriage return for the end of a line.
@@ -178,14 +178,14 @@ func (w *analyzer) source(text string) stream {
 	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
-		w.unread = w.unread || w.whole && w.nested == 1 && w.shell == "bash" && !isIncomplete(err) && !readAtRunTime(text)
+		w.unread = w.unread || w.isWholeLine && w.nested == 1 && w.shell == "bash" && !isIncomplete(err) && !readAtRunTime(text)
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
 			if f, e := syntax.NewParser(syntax.Variant(v)).Parse(strings.NewReader(text), ""); e == nil {
 				w.unknown([]string{clip(text)}, "shells do not agree on how it is read")
 				return w.stmts(f.Stmts, stream{})
 			}
 		}
-		w.cut = w.cut || w.whole && w.nested == 1 && isIncomplete(err)
+		w.cut = w.cut || w.isWholeLine && w.nested == 1 && isIncomplete(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		if file != nil {
 			w.stmts(file.Stmts, stream{})
@@ -222,7 +222,7 @@ func (w *analyzer) longSource(text string) stream {
 		}
 	}
 	if err != nil {
-		w.cut = w.cut || w.whole && w.nested == 1 && isIncomplete(err)
+		w.cut = w.cut || w.isWholeLine && w.nested == 1 && isIncomplete(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		return stream{text: hole, set: true}
 	}

@@ -253,7 +253,7 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 			words = append(words[:64:64], hole)
 		}
 	}
-	words = wr.withFilesBelow(words)
+	words = wr.addFilesBelow(words)
 	mark, ok := x.args.Get("-I", "--replace")
 	if !ok {
 		if o := x.args.Has("-i"); o {
@@ -317,8 +317,8 @@ func everyFileBelow(start string) string {
 	return start + anyBelow
 }
 
-// withFilesBelow adds every file below those places that hold a home or the system.
-func (wr *wrapping) withFilesBelow(places []string) []string {
+// addFilesBelow adds every file below those of the places that contain a home or the system.
+func (wr *wrapping) addFilesBelow(places []string) []string {
 	for _, p := range places[:min(len(places), maxRounds)] {
 		if wr.removalDanger(p) == fatal {
 			places = append(places[:len(places):len(places)], everyFileBelow(p))
@@ -339,7 +339,7 @@ func (wr *wrapping) runEach(argv []string, x *invocation) {
 			wr.record(c) // each file of a tree is as much as the tree
 		}
 	}
-	for _, place := range wr.withFilesBelow(wr.findResults(x)) {
+	for _, place := range wr.addFilesBelow(wr.findResults(x)) {
 		full := make([]string, len(argv))
 		has := false
 		for i, a := range argv {

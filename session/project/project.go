@@ -225,7 +225,7 @@ func (d *decoder) readItem(it *tomldoc.Item) {
 		d.readText(it, "name", &d.file.Name)
 		d.named = true
 		if d.checkName(it, d.file.Name); d.file.Name == reservedName {
-			d.reportProblem(it.Value, "name", "%q is what the viewer calls the layout that it keeps by itself; use another", reservedName)
+			d.reportProblem(it.ValuePos, "name", "%q is what the viewer calls the layout that it keeps by itself; use another", reservedName)
 		}
 		return
 	}
@@ -274,12 +274,12 @@ func (d *decoder) readSessionKey(s *Session, it *tomldoc.Item, key string) {
 	case "command":
 		if line, ok := it.Data.(string); ok {
 			if s.Line = line; strings.TrimSpace(line) == "" {
-				d.reportProblem(it.Value, key, "it is empty; leave it away to have a shell")
+				d.reportProblem(it.ValuePos, key, "it is empty; leave it away to have a shell")
 			}
 			return
 		}
 		if d.readTexts(it, key, &s.Argv); it.Data != nil && len(s.Argv) == 0 {
-			d.reportProblem(it.Value, key, "it is empty; leave it away to have a shell")
+			d.reportProblem(it.ValuePos, key, "it is empty; leave it away to have a shell")
 		}
 	case "cwd":
 		dir := ""
@@ -292,12 +292,12 @@ func (d *decoder) readSessionKey(s *Session, it *tomldoc.Item, key string) {
 		d.readTexts(it, key, &s.Env)
 		for _, pair := range s.Env {
 			if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
-				d.reportProblem(it.Value, key, "%q is no NAME=VALUE", pair)
+				d.reportProblem(it.ValuePos, key, "%q is no NAME=VALUE", pair)
 			}
 		}
 	case "after":
 		d.readTexts(it, key, &s.After)
-		s.afterPosition = it.Value
+		s.afterPosition = it.ValuePos
 	case "ready":
 		d.readOneOrMore(it, key, &s.Ready)
 		for _, c := range s.Ready {
@@ -305,7 +305,7 @@ func (d *decoder) readSessionKey(s *Session, it *tomldoc.Item, key string) {
 				break
 			}
 			if err := d.o.Probe(c); err != nil {
-				d.reportProblem(it.Value, key, "%v", err)
+				d.reportProblem(it.ValuePos, key, "%v", err)
 			}
 		}
 	case "ready_timeout":
@@ -313,7 +313,7 @@ func (d *decoder) readSessionKey(s *Session, it *tomldoc.Item, key string) {
 		d.readText(it, key, &text)
 		t, err := time.ParseDuration(text)
 		if s.Timeout = t; err != nil || t <= 0 || t > maxReady {
-			d.reportProblem(it.Value, key, "%q is no time of at most an hour, as in \"30s\"", text)
+			d.reportProblem(it.ValuePos, key, "%q is no time of at most an hour, as in \"30s\"", text)
 		}
 	case "restart":
 		d.readOneOf(it, key, &s.Restart, []string{RestartNever, RestartOnFailure, RestartAlways})
@@ -348,7 +348,7 @@ func (d *decoder) readTabKey(t *Tab, it *tomldoc.Item, key string) {
 func (d *decoder) readText(it *tomldoc.Item, key string, to *string) {
 	s, ok := it.Data.(string)
 	if !ok {
-		d.reportProblem(it.Value, key, "found %s, want a text", tomldoc.TypeName(it.Data))
+		d.reportProblem(it.ValuePos, key, "found %s, want a text", tomldoc.TypeName(it.Data))
 	}
 	*to = s
 }
@@ -362,7 +362,7 @@ func (d *decoder) readTexts(it *tomldoc.Item, key string, to *[]string) {
 		*to = append(*to, s)
 	}
 	if !ok {
-		d.reportProblem(it.Value, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
+		d.reportProblem(it.ValuePos, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
 	}
 }
 
@@ -378,7 +378,7 @@ func (d *decoder) readOneOrMore(it *tomldoc.Item, key string, to *[]string) {
 // readOneOf reads a string that must be one of choices.
 func (d *decoder) readOneOf(it *tomldoc.Item, key string, to *string, choices []string) {
 	if d.readText(it, key, to); !slices.Contains(choices, *to) {
-		d.reportProblem(it.Value, key, "unknown value %q (known: %s)", *to, strings.Join(choices, ", "))
+		d.reportProblem(it.ValuePos, key, "unknown value %q (known: %s)", *to, strings.Join(choices, ", "))
 	}
 }
 
@@ -391,7 +391,7 @@ const maxName = 60
 // checkName checks the name of a project, session or tab.
 func (d *decoder) checkName(it *tomldoc.Item, name string) {
 	if cleanName(name) != name || name == "" || len(name) > maxName {
-		d.reportProblem(it.Value, "name", "%q is no name: use letters, digits and _ . -, beginning with a letter or digit, at most %d", name, maxName)
+		d.reportProblem(it.ValuePos, "name", "%q is no name: use letters, digits and _ . -, beginning with a letter or digit, at most %d", name, maxName)
 	}
 }
 

@@ -148,9 +148,9 @@ func decodeUnicodeEscape(room, b []byte) (decoded []byte, n int) {
 	return append(room, '\\'), 1
 }
 
-// parseDigits parses up to most digits and returns the value and the number of digits.
-func parseDigits(b []byte, most int, base uint32) (value uint32, n int) {
-	for n < min(most, len(b)) {
+// parseDigits parses up to maxDigits digits and returns the value and the number of digits.
+func parseDigits(b []byte, maxDigits int, base uint32) (value uint32, n int) {
+	for n < min(maxDigits, len(b)) {
 		c, digit := b[n]|0x20, uint32(99)
 		switch {
 		case b[n] >= '0' && b[n] <= '9':

@@ -66,8 +66,8 @@ func wrapZsh(line, first, second string) string {
 	return wrapPosix(`\builtin`, quoteLine(line), first, second)
 }
 
-// wrapPosix wraps a quoted line. builtin is the word before a builtin that the user's functions and aliases may shadow. The
-// subshells keep $? of the line before it for the line, and the line's $? for the next. A trace of them is dropped.
+// wrapPosix wraps a quoted line. builtin is the word before a builtin that the user's functions and aliases may shadow. Before it,
+// $? is that of the previous line, and after it the line's own. A trace (set -x) of what surrounds the line is dropped.
 func wrapPosix(builtin, quoted, first, second string) string {
 	return ` (s=$?; ` + builtin + ` printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; exit $s) 2>/dev/null; ` +
 		builtin + " eval " + quoted + `; ` +

@@ -42,7 +42,7 @@ func readAncestors(pid int) (line []Ancestor, isComplete bool, err error) {
 		if n := len(line); n > 0 && st.Start > line[n-1].Start { // the pid was reused
 			return line, false, nil
 		}
-		line = append(line, Ancestor{Process{pid, st.Start}, st.Session})
+		line = append(line, Ancestor{Process{pid, st.Start}, st.SessionLeader})
 		pid = st.Parent
 	}
 	return line, pid == 0, nil

@@ -39,7 +39,7 @@ func TestProcessFacts(t *testing.T) {
 	cmd := startShell(t, "trap '' HUP; sleep 600 & echo; wait", "MARK=the mark")
 	pid := cmd.Process.Pid
 	st, err := ReadStat(pid)
-	if err != nil || st.Parent != os.Getpid() || st.Session != pid || st.Group != pid || st.IsDead() || st.Threads != 1 {
+	if err != nil || st.Parent != os.Getpid() || st.SessionLeader != pid || st.Group != pid || st.IsDead() || st.Threads != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if age, err := Age(pid); err != nil || age < 0 {
@@ -193,13 +193,13 @@ func TestTable(t *testing.T) {
 
 func TestTable_Tree(t *testing.T) {
 	seen := &Table{stats: map[int]Stat{}, children: map[int][]int{}, byMark: map[string][]int{}}
-	seen.add(10, Stat{Parent: 1, Session: 10, Start: 5}, "a")
-	seen.add(11, Stat{Parent: 10, Session: 10, Start: 6}, "a")
-	seen.add(12, Stat{Parent: 11, Session: 12, Start: 7}, "")   // cleared its environment, left the terminal
-	seen.add(13, Stat{Parent: 1, Session: 10, Start: 8}, "")    // an orphan that stayed
-	seen.add(14, Stat{Parent: 1, Session: 14, Start: 9}, "a")   // an orphan that left
-	seen.add(15, Stat{Parent: 14, Session: 14, Start: 10}, "b") // started by another's
-	seen.add(1, Stat{Session: 1}, "a")                          // init belongs to no session
+	seen.add(10, Stat{Parent: 1, SessionLeader: 10, Start: 5}, "a")
+	seen.add(11, Stat{Parent: 10, SessionLeader: 10, Start: 6}, "a")
+	seen.add(12, Stat{Parent: 11, SessionLeader: 12, Start: 7}, "")   // cleared its environment, left the terminal
+	seen.add(13, Stat{Parent: 1, SessionLeader: 10, Start: 8}, "")    // an orphan that stayed
+	seen.add(14, Stat{Parent: 1, SessionLeader: 14, Start: 9}, "a")   // an orphan that left
+	seen.add(15, Stat{Parent: 14, SessionLeader: 14, Start: 10}, "b") // started by another's
+	seen.add(1, Stat{SessionLeader: 1}, "a")                          // init belongs to no session
 	for name, c := range map[string]struct {
 		leader int
 		mark   string

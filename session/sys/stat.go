@@ -11,17 +11,17 @@ const Tick = 10 * time.Millisecond
 
 // Stat contains the used fields of /proc/PID/stat (proc_pid_stat(5)).
 type Stat struct {
-	Name        []byte // set by the program or its thread; shares memory with the parsed line
-	State       byte   // R, S, D, T, t, Z, X …
-	Parent      int
-	Group       int    // process group
-	Session     int    // leader of the terminal session
-	TTY         uint64 // controlling terminal in the kernel's new_encode_dev form; 0: none
-	Foreground  int    // foreground process group of that terminal, -1: none
-	UserTicks   uint64 // processor time in user mode, in ticks
-	SystemTicks uint64 // processor time in the kernel, in ticks
-	Threads     int
-	Start       uint64 // start time, in ticks since boot
+	Name          []byte // set by the program or its thread; shares memory with the parsed line
+	State         byte   // R, S, D, T, t, Z, X …
+	Parent        int
+	Group         int    // process group
+	SessionLeader int    // leader of the terminal session
+	TTY           uint64 // controlling terminal in the kernel's new_encode_dev form; 0: none
+	Foreground    int    // foreground process group of that terminal, -1: none
+	UserTicks     uint64 // processor time in user mode, in ticks
+	SystemTicks   uint64 // processor time in the kernel, in ticks
+	Threads       int
+	Start         uint64 // start time, in ticks since boot
 }
 
 // IsDead reports whether a process is dead; a zombie is.
@@ -82,7 +82,7 @@ func (s *Stat) setField(field int, f []byte) error {
 	case 5:
 		s.Group = int(n)
 	case 6:
-		s.Session = int(n)
+		s.SessionLeader = int(n)
 	case 7:
 		s.TTY = uint64(uint32(n))
 	case 8:

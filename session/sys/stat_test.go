@@ -14,7 +14,7 @@ func TestParseStat(t *testing.T) {
 		"cut": "99 (cut)" + tail[:len(tail)-len(" 2990080 411 18446744073709551615")] + "\n",
 	} {
 		s, err := ParseStat([]byte(in))
-		if err != nil || string(s.Name) != name || s.State != 'S' || s.Parent != 10 || s.Group != 20 || s.Session != 30 || s.Foreground != 20 ||
+		if err != nil || string(s.Name) != name || s.State != 'S' || s.Parent != 10 || s.Group != 20 || s.SessionLeader != 30 || s.Foreground != 20 ||
 			s.Threads != 3 || s.Start != 46602 || s.CPUTime() != 12*Tick || s.IsDead() {
 			t.Errorf("%q: %+v, %v", in, s, err)
 		}

@@ -50,7 +50,7 @@ func (t *Table) add(pid int, st Stat, mark string) {
 	if t.bySession == nil {
 		t.bySession = map[int][]int{}
 	}
-	t.bySession[st.Session] = append(t.bySession[st.Session], pid)
+	t.bySession[st.SessionLeader] = append(t.bySession[st.SessionLeader], pid)
 	if mark != "" {
 		t.byMark[mark] = append(t.byMark[mark], pid)
 	}

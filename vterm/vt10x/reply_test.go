@@ -30,7 +30,7 @@ func FuzzReplies(f *testing.F) {
 		e := New(vterm.Options{Cols: 10, Rows: 5})
 		_, _ = e.Write(data)
 		r := e.Replies(nil)
-		if _, err := replyform.Check(r); err != nil || strings.Contains(string(r), "PWN") {
+		if _, err := replyform.CountByForm(r); err != nil || strings.Contains(string(r), "PWN") {
 			t.Fatalf("%q: %q, %v", data, r, err)
 		}
 	})

@@ -52,10 +52,10 @@ type filmExport struct {
 
 // progress prints every few seconds how much of a recording is drawn: drawing a video takes about as long as playing it.
 type progress struct {
-	w           io.Writer // if nil, nothing is printed
-	now         func() time.Time
-	start, end  time.Time // of the recording
-	began, last time.Time // of the drawing
+	w                  io.Writer // if nil, nothing is printed
+	now                func() time.Time
+	start, end         time.Time // of the recording
+	began, lastPrinted time.Time // times of the drawing's start and of the last printed line
 }
 
 // progressEvery is the time between two lines of progress, and before the first.
@@ -76,12 +76,12 @@ func (p *progress) draw(t time.Time) {
 	}
 	now := p.now()
 	if p.began.IsZero() {
-		p.began, p.last = now, now
+		p.began, p.lastPrinted = now, now
 	}
-	if now.Sub(p.last) < progressEvery {
+	if now.Sub(p.lastPrinted) < progressEvery {
 		return
 	}
-	p.last = now
+	p.lastPrinted = now
 	whole := max(p.end.Sub(p.start), time.Millisecond)
 	fmt.Fprintf(p.w, "longterm: %d %% drawn after %s\n", min(99, 100*t.Sub(p.start)/whole), now.Sub(p.began).Round(time.Second))
 }

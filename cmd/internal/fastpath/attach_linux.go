@@ -162,6 +162,6 @@ func holdTermination() {
 	}
 }
 
-// keepInterrupt holds back an interrupt until the verb listens for it: the request was sent, and the verb reports its
+// deferInterrupt delays SIGINT until the command handles it. The request is already sent, and the command must report its
 // outcome.
-func keepInterrupt() { signalEnable(uint32(syscall.SIGINT)) }
+func deferInterrupt() { signalEnable(uint32(syscall.SIGINT)) }

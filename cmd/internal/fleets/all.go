@@ -37,8 +37,8 @@ type Found struct {
 	Hits    int       `json:"hits"`
 	More    []string  `json:"more,omitempty"` // hosts with more hits than the limit
 	Missing []Missing `json:"missing,omitempty"`
-	// Copies are the replicas that were searched in place of unreachable hosts.
-	Copies []api.FleetCopy `json:"copies,omitempty"`
+	// Replicas are the replicas that were searched in place of unreachable hosts.
+	Replicas []api.FleetCopy `json:"copies,omitempty"`
 	// Behind lists hosts whose search index does not contain the newest output.
 	Behind []Behind `json:"behind,omitempty"`
 }
@@ -135,7 +135,7 @@ func Search(ctx context.Context, hosts []api.FleetHost, clients ClientFactory, q
 			f.Behind = append(f.Behind, Behind{h.Host, got.Note})
 		}
 		if from != nil {
-			f.Copies = append(f.Copies, *from)
+			f.Replicas = append(f.Replicas, *from)
 		}
 		if got.Next != "" {
 			f.More = append(f.More, h.Host)
@@ -149,7 +149,7 @@ func Search(ctx context.Context, hosts []api.FleetHost, clients ClientFactory, q
 	})
 	slices.Sort(f.More)
 	slices.SortFunc(f.Behind, func(a, b Behind) int { return cmp.Compare(a.Host, b.Host) })
-	slices.SortFunc(f.Copies, func(a, b api.FleetCopy) int { return cmp.Compare(a.Host, b.Host) })
+	slices.SortFunc(f.Replicas, func(a, b api.FleetCopy) int { return cmp.Compare(a.Host, b.Host) })
 	return f, failed
 }
 

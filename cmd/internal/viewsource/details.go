@@ -67,7 +67,7 @@ func (v source) Details(ctx context.Context, id string) ([]model.Detail, error) 
 }
 
 func (r *record) details(now time.Time) []model.Detail {
-	d := detailer{now: now}
+	d := detailsBuilder{now: now}
 	d.session(&r.session)
 	d.waiting(&r.session)
 	d.approvals(r.approvals)
@@ -82,31 +82,31 @@ func (r *record) details(now time.Time) []model.Detail {
 	return d.list
 }
 
-// detailer builds the list of details.
-type detailer struct {
+// detailsBuilder builds the rows of the viewer's panel of a session's details.
+type detailsBuilder struct {
 	now  time.Time
 	list []model.Detail
 }
 
-func (d *detailer) add(group, text, note string, tone model.Tone, lead model.Lead) {
+func (d *detailsBuilder) add(group, text, note string, tone model.Tone, lead model.Lead) {
 	if text != "" {
 		d.list = append(d.list, model.Detail{Group: group, Text: oneLine(text), Note: note, Tone: tone, Lead: lead})
 	}
 }
 
 // addCopyable adds a line that Enter copies.
-func (d *detailer) addCopyable(group, text, note string) {
+func (d *detailsBuilder) addCopyable(group, text, note string) {
 	d.add(group, text, note, model.TonePlain, model.Lead{Copy: text})
 }
 
-func (d *detailer) ago(t time.Time) string {
+func (d *detailsBuilder) ago(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return statusbar.Duration(max(0, d.now.Sub(t))) + " ago"
 }
 
-func (d *detailer) session(s *api.Session) {
+func (d *detailsBuilder) session(s *api.Session) {
 	vs := viewSession(s)
 	tone := model.ToneGood
 	if vs.HasFailed() {
@@ -147,7 +147,7 @@ func counts(a *api.Activity) string {
 }
 
 // waiting adds the reasons to believe that the session needs input.
-func (d *detailer) waiting(s *api.Session) {
+func (d *detailsBuilder) waiting(s *api.Session) {
 	if n := s.Needs; n != nil {
 		tone := model.ToneWants
 		if !n.NeedsAnswer() {
@@ -169,7 +169,7 @@ func (d *detailer) waiting(s *api.Session) {
 	}
 }
 
-func (d *detailer) approvals(list []api.Approval) {
+func (d *detailsBuilder) approvals(list []api.Approval) {
 	for i := range list {
 		a := viewApproval(&list[i])
 		d.add("approval", a.ID+"  "+a.What, "asked by "+a.Requester+" "+d.ago(a.Asked), model.ToneWants, model.Lead{Approvals: true})
@@ -177,7 +177,7 @@ func (d *detailer) approvals(list []api.Approval) {
 }
 
 // environment adds the last change of each variable since the shell's start.
-func (d *detailer) environment(commands []api.Command) {
+func (d *detailsBuilder) environment(commands []api.Command) {
 	type change struct {
 		value *string
 		by    *api.Command
@@ -198,7 +198,7 @@ func (d *detailer) environment(commands []api.Command) {
 	}
 }
 
-func (d *detailer) rules(list []api.RespondAttached) {
+func (d *detailsBuilder) rules(list []api.RespondAttached) {
 	for i := range list {
 		r := &list[i]
 		text := fmt.Sprintf("%q: %s", r.Text, replies(r.Reply))
@@ -242,7 +242,7 @@ func replies(list []api.RespondReply) string {
 }
 
 // firings adds the matches of response rules, newest first.
-func (d *detailer) firings(list []api.RespondFiring) {
+func (d *detailsBuilder) firings(list []api.RespondFiring) {
 	for i := len(list) - 1; i >= max(0, len(list)-shownFirings); i-- {
 		f := &list[i]
 		tone := model.ToneGood
@@ -255,7 +255,7 @@ func (d *detailer) firings(list []api.RespondFiring) {
 }
 
 // commands adds the commands of the shell, newest first.
-func (d *detailer) commands(list []api.Command) {
+func (d *detailsBuilder) commands(list []api.Command) {
 	for i := len(list) - 1; i >= max(0, len(list)-shownCommands); i-- {
 		c := &list[i]
 		tone, note := model.TonePlain, statusbar.Duration(time.Duration(c.Duration)*time.Millisecond)
@@ -279,7 +279,7 @@ func (d *detailer) commands(list []api.Command) {
 }
 
 // jobs adds the unfinished jobs, then the newest others.
-func (d *detailer) jobs(list []api.Job) {
+func (d *detailsBuilder) jobs(list []api.Job) {
 	for i := len(list) - 1; i >= 0; i-- {
 		j := &list[i]
 		if j.State != "done" {
@@ -288,7 +288,7 @@ func (d *detailer) jobs(list []api.Job) {
 	}
 }
 
-func (d *detailer) limits(s *api.Session) {
+func (d *detailsBuilder) limits(s *api.Session) {
 	if c := s.Cgroup; c != nil {
 		var used []string
 		if c.Memory != nil {
@@ -313,7 +313,7 @@ func (d *detailer) limits(s *api.Session) {
 }
 
 // clients adds the clients of the session, each of which can be made view-only.
-func (d *detailer) clients(s *api.Session, list []api.Attached) {
+func (d *detailsBuilder) clients(s *api.Session, list []api.Attached) {
 	if len(list) == 0 {
 		d.add("clients", statusbar.Count(s.Clients, "client")+" attached or watching", "", model.TonePlain, model.Lead{Size: true})
 	}
@@ -334,7 +334,7 @@ func (d *detailer) clients(s *api.Session, list []api.Attached) {
 	}
 }
 
-func (d *detailer) addProperties(s *api.Session) {
+func (d *detailsBuilder) addProperties(s *api.Session) {
 	d.add("size", fmt.Sprintf("%d×%d", s.Cols, s.Rows), "of the "+s.Size, model.TonePlain, model.Lead{Size: true})
 	for _, name := range slices.Sorted(maps.Keys(s.Labels)) {
 		if name != markLabel {

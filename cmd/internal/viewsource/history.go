@@ -98,8 +98,8 @@ const maxName = 128
 // pastLabel is the label of a playback session. Its value is the name of the played session.
 const pastLabel = "longterm.past"
 
-// pastName returns a name for the playback of a session, or "" to let the daemon choose one.
-func pastName(name string) string {
+// playbackName returns a name for the playback of a session, or "" to let the daemon choose one.
+func playbackName(name string) string {
 	if name += "-past"; len(name) <= maxName {
 		return name
 	}
@@ -121,7 +121,7 @@ func (v source) Past(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	n.Name, n.Argv, n.Temporary = pastName(of.Name), []string{self, "play", of.ID, "--from", "-1ms", "--paused", "--pid", strconv.Itoa(os.Getpid())}, true
+	n.Name, n.Argv, n.Temporary = playbackName(of.Name), []string{self, "play", of.ID, "--from", "-1ms", "--paused", "--pid", strconv.Itoa(os.Getpid())}, true
 	n.Labels = map[string]string{pastLabel: of.Name}
 	s, err := v.c.NewSession(ctx, n)
 	var problem *api.Error

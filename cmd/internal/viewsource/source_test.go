@@ -75,7 +75,7 @@ func TestViewFeedHidesItsOwn(t *testing.T) {
 // FEATURES: R117
 func TestNameOfThePast(t *testing.T) {
 	for n, want := range map[int]int{1: 6, maxName - 5: maxName, maxName - 4: 0, maxName: 0} {
-		if got := pastName(strings.Repeat("n", n)); len(got) != want {
+		if got := playbackName(strings.Repeat("n", n)); len(got) != want {
 			t.Errorf("of %d bytes: %q", n, got)
 		}
 	}

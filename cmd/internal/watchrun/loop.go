@@ -45,29 +45,29 @@ func Run(ctx context.Context, p *output.Printer, o Options) (*api.Session, error
 	if err != nil {
 		return nil, err
 	}
-	w := &watching{Options: o, p: p, view: v}
+	w := &watchLoop{Options: o, p: p, view: v}
 	defer v.close()
 	return w.loop(ctx)
 }
 
-// watching is the state of one `watch` command.
-type watching struct {
+// watchLoop is the state of one `watch` command.
+type watchLoop struct {
 	Options
 	p    *output.Printer
 	view view
 
-	n         int               // number of the run, from 1
-	before    *diagnostics.Run  // the previous run
-	durations []time.Duration   // durations of successful runs, newest first
-	pending   []string          // changed files since the run started; empty if the user requested a run; nil means no further run
-	summary   string            // summary of the last run
-	places    []sourcepos.Place // its errors
-	opened    int               // index of the last opened place; -1: none
-	quit      bool              // the user wants to quit
+	n              int               // number of the run, from 1
+	previousRun    *diagnostics.Run  // the previous run
+	durations      []time.Duration   // durations of successful runs, newest first
+	pending        []string          // changed files since the run started; empty if the user requested a run; nil means no further run
+	summary        string            // summary of the last run
+	errorPositions []sourcepos.Place // its errors
+	opened         int               // index of the last opened place; -1: none
+	quit           bool              // the user wants to quit
 }
 
 // loop repeats the command until the user quits or --runs is reached.
-func (w *watching) loop(ctx context.Context) (last *api.Session, err error) {
+func (w *watchLoop) loop(ctx context.Context) (last *api.Session, err error) {
 	var cause []string
 	for {
 		w.n++
@@ -93,7 +93,7 @@ func ignoreCanceled(err error) error {
 }
 
 // awaitTrigger waits for a reason to run again. It returns nil if the watch ends.
-func (w *watching) awaitTrigger(ctx context.Context) ([]string, error) {
+func (w *watchLoop) awaitTrigger(ctx context.Context) ([]string, error) {
 	if w.pending != nil {
 		cause := w.pending
 		w.pending = nil
@@ -125,20 +125,20 @@ func (w *watching) awaitTrigger(ctx context.Context) ([]string, error) {
 }
 
 // edit opens the editor at an error of the last run.
-func (w *watching) edit(ctx context.Context, k key) {
+func (w *watchLoop) edit(ctx context.Context, k key) {
 	at := 0
 	switch k {
 	case keyNext:
-		at = min(w.opened+1, len(w.places)-1)
+		at = min(w.opened+1, len(w.errorPositions)-1)
 	case keyBefore:
 		at = max(w.opened-1, 0)
 	}
-	if len(w.places) == 0 {
+	if len(w.errorPositions) == 0 {
 		w.view.lend(func() error { return errors.New("no error names a file") })
 		return
 	}
 	w.opened = at
-	w.view.lend(func() error { return w.Editor.Open(ctx, &w.places[at]) })
+	w.view.lend(func() error { return w.Editor.Open(ctx, &w.errorPositions[at]) })
 }
 
 // causeText returns the reason for a run.

@@ -18,7 +18,7 @@ import (
 
 // run is one run of a watched command.
 type run struct {
-	w       *watching
+	w       *watchLoop
 	s       *client.Session
 	info    api.Session
 	cause   []string
@@ -38,7 +38,7 @@ const maxWatched = 64 << 20
 const statusEvery = 200 * time.Millisecond
 
 // runOnce runs the command once. It returns a nil session if a change or the user killed it.
-func (w *watching) runOnce(ctx context.Context, cause []string) (*api.Session, error) {
+func (w *watchLoop) runOnce(ctx context.Context, cause []string) (*api.Session, error) {
 	n := w.Request
 	if cols, rows, ok := w.view.size(); ok && n.Cols == 0 && n.Rows == 0 {
 		n.Cols, n.Rows = cols, rows
@@ -66,7 +66,7 @@ const startGrace = 10 * time.Second
 
 // start starts the command's session. It waits for the answer even if ctx ends: the session may already exist, and only
 // its id allows the caller to end it.
-func (w *watching) start(ctx context.Context, n api.NewSession) (api.Session, error) {
+func (w *watchLoop) start(ctx context.Context, n api.NewSession) (api.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return api.Session{}, err
 	}
@@ -203,13 +203,13 @@ func (r *run) compare(ctx context.Context, info *api.Session) {
 	}
 	r.feed.Finish(time.Now())
 	rep := report{n: w.n, command: w.Command, cause: r.cause, run: run, state: r.machine.State(info.Created.Add(run.Duration)), started: info.Created}
-	if w.before != nil {
-		c := diagnostics.Compare(w.before, run)
-		rep.changes, rep.before = &c, w.before
+	if w.previousRun != nil {
+		c := diagnostics.Compare(w.previousRun, run)
+		rep.changes, rep.before = &c, w.previousRun
 	}
-	w.before = run
-	w.places, w.opened = sourcepos.Of(&run.Result, w.Request.Cwd, w.Host), -1
-	w.summary = rep.brief(len(w.places))
+	w.previousRun = run
+	w.errorPositions, w.opened = sourcepos.Of(&run.Result, w.Request.Cwd, w.Host), -1
+	w.summary = rep.brief(len(w.errorPositions))
 	if !run.HasFailed() {
 		w.durations = append([]time.Duration{run.Duration}, w.durations[:min(len(w.durations), 8)]...)
 	}
@@ -218,7 +218,7 @@ func (r *run) compare(ctx context.Context, info *api.Session) {
 }
 
 // notifyUser sends the desktop notifications that the user has configured.
-func (w *watching) notifyUser(ctx context.Context, info *api.Session, rep *report) {
+func (w *watchLoop) notifyUser(ctx context.Context, info *api.Session, rep *report) {
 	done := notify.FinishedEvent{
 		Session: info.ID, Name: info.Name, Command: w.Command, Cwd: w.Request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
 		Ended: time.Now(), DurationMS: info.Duration, Errors: rep.state.Errors, Warnings: rep.state.Warnings, Attended: true,

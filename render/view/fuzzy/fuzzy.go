@@ -9,8 +9,8 @@ import (
 
 // Score returns how well an item matches a pattern, and the indexes of the matching characters. ok is false unless all
 // characters of the pattern occur in order, adjacent or at the starts of words. Words of the pattern may be in any
-// order. Hidden names must match from the start of a word: users would not understand scattered matches in invisible
-// text. Their indexes follow those of the text.
+// order. Names, which are not shown, must match from the start of a word: users would not understand scattered matches in
+// them. Indexes in the names count from the end of the text.
 func Score(pattern string, it Item) (score int, at []int, ok bool) {
 	runes := []rune(it.Text)
 	shown := len(runes)

@@ -22,7 +22,7 @@ type pictures struct {
 // askMeans queries which images the terminal can draw. Until it answers, images are drawn as blocks.
 func (p *player) askMeans() {
 	p.meansReported = make(chan picture.Means, 16)
-	p.blocks.Pictures = true
+	p.blocks.Images = true
 	if p.o.NoColor {
 		return
 	}

@@ -24,7 +24,7 @@ type Position struct {
 type Item struct {
 	Path     []string
 	At       Position // position of the key
-	Value    Position // position of the value
+	ValuePos Position // position of the value
 	Data     any      // string, bool, int64, float64, []any, map[string]any; nil: a date or time
 	Raw      Span     // range of the value
 	IsInline bool     // within an inline table
@@ -205,7 +205,7 @@ func (r *reader) readKeyValue(n *unstable.Node, table []string, inline bool) {
 		from++
 	}
 	it := Item{
-		Path: slices.Concat(table, path), At: r.position(raw.From), Value: r.position(from), Raw: Span{from, end}, IsInline: inline,
+		Path: slices.Concat(table, path), At: r.position(raw.From), ValuePos: r.position(from), Raw: Span{from, end}, IsInline: inline,
 		Prefix: prefixOf(r.doc.Src[raw.From:raw.To], len(path)), Line: lineStart(r.doc.Src, raw.From),
 	}
 	if v := n.Value(); v.Kind == unstable.InlineTable {
@@ -236,7 +236,7 @@ func (d *Document) Element(it *Item, i int) Position {
 	if i < len(it.elements) && it.elements[i].From > it.Raw.From && it.elements[i].To <= it.Raw.To {
 		return PositionOf(d.Src, it.elements[i].From)
 	}
-	return it.Value
+	return it.ValuePos
 }
 
 // readInlineTable reads the items of an inline table.

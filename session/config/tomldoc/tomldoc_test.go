@@ -15,7 +15,7 @@ func TestPositions(t *testing.T) {
 	var got []string
 	for i := range d.Items {
 		it := &d.Items[i]
-		got = append(got, fmt.Sprintf("%s %v %v %v %v", strings.Join(it.Path, "/"), it.At, it.Value, it.Data, it.IsInline))
+		got = append(got, fmt.Sprintf("%s %v %v %v %v", strings.Join(it.Path, "/"), it.At, it.ValuePos, it.Data, it.IsInline))
 	}
 	want := `a {1 1} {1 5} 1 false
 t/0/x y/b {3 1} {3 11} [p q 3] false
@@ -89,7 +89,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range d.Items {
 			it := &d.Items[i]
-			if it.Raw.From < 0 || it.Raw.From > it.Raw.To || it.Raw.To > len(src) || len(it.Path) == 0 || it.At.Line < 1 || it.Value.Line < it.At.Line {
+			if it.Raw.From < 0 || it.Raw.From > it.Raw.To || it.Raw.To > len(src) || len(it.Path) == 0 || it.At.Line < 1 || it.ValuePos.Line < it.At.Line {
 				t.Errorf("%+v", it)
 			}
 			for n := range it.elements {

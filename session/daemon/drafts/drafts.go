@@ -157,7 +157,7 @@ func Error(id string, err error) error {
 		return e.WithHint("look at both with `longterm diff %s PATH`; commit the other paths by name, or discard these with `longterm discard %[1]s PATH…`", id)
 	case errors.Is(err, draft.ErrMounted):
 		return api.Errorf(api.CodeRunning, "the draft is in use: its session runs").WithHint("end it first with `longterm kill %s`; `longterm restore %[1]s` starts it again afterwards", id)
-	case errors.Is(err, draft.ErrUndo):
+	case errors.Is(err, draft.ErrNotUndoable):
 		return api.Errorf(api.CodeNotFound, "%s", text).WithHint("`longterm changes %s` lists the changes; only commands of the draft's shell can be undone", id)
 	case errors.Is(err, draft.ErrNoView):
 		return api.Errorf(api.CodeUnavailable, "%s", text).WithHint("try again in a moment; `longterm info %s` shows its state", id)

@@ -105,8 +105,8 @@ type membership struct {
 	records  map[string]record // published sessions
 }
 
-// errNotYet is the error until the name is claimed.
-var errNotYet = errors.New("no server was reached yet")
+// errNameUnclaimed is returned until this machine has claimed its name in the fleet.
+var errNameUnclaimed = errors.New("no server was reached yet")
 
 // Reload applies the membership on disk, after a fleet was created, joined or left.
 func (m *Member) Reload() error {
@@ -137,7 +137,7 @@ func (m *Member) start() error {
 	if err != nil {
 		return err
 	}
-	p := &membership{m: m, id: id, settings: settings, claimErr: errNotYet, reconnected: make(chan struct{}, 1), ready: make(chan struct{}), began: time.Now(), connected: make(chan struct{}), revocationsBehind: make(chan struct{}, 1), records: map[string]record{}}
+	p := &membership{m: m, id: id, settings: settings, claimErr: errNameUnclaimed, reconnected: make(chan struct{}, 1), ready: make(chan struct{}), began: time.Now(), connected: make(chan struct{}), revocationsBehind: make(chan struct{}, 1), records: map[string]record{}}
 	p.copier, p.copyNow = newCopier(p), make(chan struct{}, 1)
 	defer close(p.ready)
 	p.link, err = link.Open(link.Options{

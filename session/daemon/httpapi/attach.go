@@ -130,7 +130,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 		c.readOnly = true
 	}
 	if q.Get("images") == "blocks" {
-		c.blocks = &render.Blocks{Pictures: q.Get("pictures") == "true"}
+		c.blocks = &render.Blocks{Images: q.Get("pictures") == "true"}
 	}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.resume = resume; resume.Key != "" {

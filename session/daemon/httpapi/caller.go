@@ -218,7 +218,7 @@ func WithPeer(ctx context.Context, c net.Conn) context.Context {
 		return ctx
 	}
 	ctx = context.WithValue(ctx, callerKey{}, &client{conn: c})
-	return identity.With(ctx, identity.Actor{UID: uid, PID: pid})
+	return identity.WithActor(ctx, identity.Actor{UID: uid, PID: pid})
 }
 
 // withLabel adds the agent's label and the session's rules to requests.
@@ -239,7 +239,7 @@ func (s *Server) withLabel(next http.Handler) http.Handler {
 			a.Host = host
 		}
 		s.setHolder(r.Context(), &a)
-		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), a)))
+		next.ServeHTTP(w, r.WithContext(identity.WithActor(r.Context(), a)))
 	})
 }
 

@@ -55,7 +55,7 @@ func TestHeldBy(t *testing.T) {
 // FEATURES: R86
 func TestPersonsOnly(t *testing.T) {
 	h := openHouse(t, noSession)
-	person := func(ctx context.Context, a identity.Actor) context.Context { return identity.With(ctx, a) }
+	person := func(ctx context.Context, a identity.Actor) context.Context { return identity.WithActor(ctx, a) }
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
@@ -86,7 +86,7 @@ func TestWithinRules(t *testing.T) {
 	}{{"", "", "", false}, {"", "p", "p", false}, {"p", "", "p", false}, {"p", "p", "p", false}, {"p", "free", "free", true}} {
 		var n api.NewSession
 		n.Policy = c.asked
-		err := inheritPolicy(identity.With(t.Context(), identity.Actor{Policy: c.of}), &n)
+		err := inheritPolicy(identity.WithActor(t.Context(), identity.Actor{Policy: c.of}), &n)
 		if (err != nil) != c.refused || n.Policy != c.want {
 			t.Errorf("%+v: %q, %v", c, n.Policy, err)
 		}
@@ -108,7 +108,7 @@ func TestOrdersAreAnsweredByViewers(t *testing.T) {
 			Body  api.OrderAnswer
 		}
 		in.Order = q.ID
-		out, err := s.postOrder(identity.With(t.Context(), c.by), &in)
+		out, err := s.postOrder(identity.WithActor(t.Context(), c.by), &in)
 		var e *api.Error
 		if errors.As(err, &e); (err == nil) != (c.code == "") || e != nil && e.Code != c.code || err == nil && !out.OK {
 			t.Errorf("%+v: %+v, %v", c.by, out, err)

@@ -100,7 +100,7 @@ func TestFiles_OfOwnSession_WhenCallerIsHeld(t *testing.T) {
 	for session, want := range map[string]api.Code{ownID: "", otherID: api.CodeDenied, "": api.CodeDenied} {
 		c := &client{holder: holder{agent: "claude", session: session}}
 		c.once.Do(func() {})
-		ctx := identity.With(context.WithValue(t.Context(), callerKey{}, c), identity.Actor{Agent: "claude"})
+		ctx := identity.WithActor(context.WithValue(t.Context(), callerKey{}, c), identity.Actor{Agent: "claude"})
 		var e *api.Error
 		if err := mayUseFiles(ctx, own); errors.As(err, &e) != (want != "") || e != nil && e.Code != want {
 			t.Errorf("held in %q: %v, want %q", session, err, want)

@@ -36,7 +36,7 @@ func (s *Server) FleetHandler() http.Handler {
 			return
 		}
 		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
-		ctx := identity.With(r.Context(), identity.Actor{UID: os.Getuid(), Host: who.Host})
+		ctx := identity.WithActor(r.Context(), identity.Actor{UID: os.Getuid(), Host: who.Host})
 		s.serveGranted(w, r.WithContext(ctx), who.Grant, s.inner)
 	})
 }
@@ -259,7 +259,7 @@ func (s *Server) ReplicaHandler(of *fleetmember.HostReplica) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &replicaRead{of: of, done: func() {}}
 		defer func() { c.done() }()
-		ctx := identity.With(context.WithValue(r.Context(), replicaKey{}, c), identity.Actor{UID: os.Getuid()})
+		ctx := identity.WithActor(context.WithValue(r.Context(), replicaKey{}, c), identity.Actor{UID: os.Getuid()})
 		handler.ServeHTTP(&replicaWriter{ResponseWriter: w, of: c}, r.WithContext(ctx))
 	})
 }

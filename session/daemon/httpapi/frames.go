@@ -33,7 +33,7 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer c.leave(ctx)
 	c.applySize(ctx)
-	if c.blocks != nil && c.blocks.Pictures {
+	if c.blocks != nil && c.blocks.Images {
 		c.pictures = &pictures{requests: make(chan string, maxImageRequests)}
 		go c.sendPictures(ctx)
 	}

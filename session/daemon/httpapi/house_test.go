@@ -204,5 +204,5 @@ func codeOf(t *testing.T, w *httptest.ResponseRecorder) api.Code {
 
 // with is a context of a request with a token.
 func with(t *testing.T, g *apitoken.Grant, a identity.Actor) context.Context {
-	return identity.With(context.WithValue(t.Context(), grantKey{}, g), a)
+	return identity.WithActor(context.WithValue(t.Context(), grantKey{}, g), a)
 }

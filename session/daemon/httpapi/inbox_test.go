@@ -26,9 +26,9 @@ func TestInbox_ByCaller(t *testing.T) {
 		}
 	}
 	one := with(t, &apitoken.Grant{Name: "one", Level: apitoken.All, Session: ownID}, identity.Actor{Token: "one"})
-	user := identity.With(t.Context(), identity.Actor{})
-	agent := identity.With(t.Context(), identity.Actor{Agent: "bot"})
-	ruled := identity.With(t.Context(), identity.Actor{Policy: "careful"})
+	user := identity.WithActor(t.Context(), identity.Actor{})
+	agent := identity.WithActor(t.Context(), identity.Actor{Agent: "bot"})
+	ruled := identity.WithActor(t.Context(), identity.Actor{Policy: "careful"})
 	for what, c := range map[string]struct {
 		ctx  context.Context
 		sees int

@@ -172,9 +172,9 @@ func (b *stills) show(ctx context.Context, s *render.Screen, pictures bool) {
 	case b.lock <- struct{}{}:
 		defer func() { <-b.lock }()
 	case <-ctx.Done():
-		(&render.Blocks{Pictures: pictures}).Show(ctx, s) // which images there are costs little
+		(&render.Blocks{Images: pictures}).Show(ctx, s) // which images there are costs little
 		return
 	}
-	b.blocks.Pictures = pictures
+	b.blocks.Images = pictures
 	b.blocks.Show(ctx, s)
 }

@@ -41,8 +41,8 @@ func (s *Server) getRecords(ctx context.Context, in *recordsQuery) (*huma.Stream
 	}}, nil
 }
 
-// passage is a part of a session's history, from a screen to an offset.
-type passage struct {
+// outputRange is a part of a session's history, from a screen to an offset.
+type outputRange struct {
 	s        *session.Session
 	pipe     bool
 	secrets  *redact.Set // secrets to mask; nil: none
@@ -51,7 +51,7 @@ type passage struct {
 }
 
 // passage returns the part that a request selects.
-func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error) {
+func (s *Server) passage(ctx context.Context, in *recordsQuery) (*outputRange, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "history"); err != nil {
 		return nil, err
 	}
-	p := &passage{s: e.Session, pipe: e.Record().Pipe}
+	p := &outputRange{s: e.Session, pipe: e.Record().Pipe}
 	if in.Reveal == "" { // for all callers: exports are kept and passed on
 		p.secrets = s.reg.Secrets()
 	}
@@ -99,7 +99,7 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 }
 
 // opening returns the first record of a passage: the screen at its start.
-func (p *passage) opening(engine vterm.Engine) api.Record {
+func (p *outputRange) opening(engine vterm.Engine) api.Record {
 	var f vterm.Frame
 	above := redact.LinesAbove(engine)
 	engine.Frame(&f, vterm.Query{})
@@ -117,7 +117,7 @@ func (p *passage) opening(engine vterm.Engine) api.Record {
 }
 
 // write streams the passage. A stream that ends early lacks its last record, "end".
-func (p *passage) write(ctx context.Context, w io.Writer) error {
+func (p *outputRange) write(ctx context.Context, w io.Writer) error {
 	out := newBatch(w, p)
 	r := p.s.Records(p.from)
 	defer r.Close()
@@ -219,7 +219,7 @@ func (b *batch) flush() error {
 }
 
 // mask hides the nonce of the shell's marks in output, and secrets.
-func (p *passage) mask(at uint64, data []byte) {
+func (p *outputRange) mask(at uint64, data []byte) {
 	p.s.MaskNonce(at, data)
 	if !p.secrets.Empty() {
 		p.s.Redact(at, data)
@@ -227,7 +227,7 @@ func (p *passage) mask(at uint64, data []byte) {
 }
 
 // streams returns the streams of a record's output.
-func (p *passage) streams(r *api.Record) ([]api.StreamRun, error) {
+func (p *outputRange) streams(r *api.Record) ([]api.StreamRun, error) {
 	if !p.pipe || len(r.Data) == 0 || r.Kind != journal.KindOutput.String() {
 		return nil, nil
 	}

@@ -12,17 +12,17 @@ import (
 var (
 	sessionErrors  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
 	approvalErrors = []api.Code{api.CodeNotFound, api.CodeAnswered, api.CodeDenied}
-	// endingErrors is for agents that end another agent's session.
-	endingErrors = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval}
-	typingErrors = append(sessionErrors, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
-	inputErrors  = append(slices.Clip(typingErrors), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNeedsInput)
-	startErrors  = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
-	lineErrors   = append(typingErrors, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeIDTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
-	draftErrors  = append(sessionErrors, api.CodeDenied, api.CodeConflict, api.CodeStale, api.CodeRunning)
-	inboxErrors  = []api.Code{api.CodeNotFound, api.CodeDenied}
-	fileErrors   = append(slices.Clip(sessionErrors), api.CodeDenied, api.CodeLimit)
-	readErrors   = []api.Code{api.CodeNotFound, api.CodeStale}
-	jobErrors    = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
+	// endSessionErrors includes the errors of an agent that ends another agent's session.
+	endSessionErrors = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval}
+	typingErrors     = append(sessionErrors, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
+	inputErrors      = append(slices.Clip(typingErrors), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNeedsInput)
+	startErrors      = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
+	lineErrors       = append(typingErrors, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeIDTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
+	draftErrors      = append(sessionErrors, api.CodeDenied, api.CodeConflict, api.CodeStale, api.CodeRunning)
+	inboxErrors      = []api.Code{api.CodeNotFound, api.CodeDenied}
+	fileErrors       = append(slices.Clip(sessionErrors), api.CodeDenied, api.CodeLimit)
+	readErrors       = []api.Code{api.CodeNotFound, api.CodeStale}
+	jobErrors        = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeTimeout}
 )
 
 // AnyRequest are the errors of all routes; over TCP also unauthorized, or denied by the token.
@@ -45,7 +45,7 @@ var Routes = []Route{
 	op("PATCH", "/sessions/{session}", "edit-session", "rename", "Change name and labels",
 		(*Server).editSession, append(sessionErrors, api.CodeNameTaken)),
 	op("DELETE", "/sessions/{session}", "remove-session", "rm", "Remove a session and its history",
-		(*Server).removeSession, append(slices.Clip(endingErrors), api.CodeRunning, api.CodeConflict)),
+		(*Server).removeSession, append(slices.Clip(endSessionErrors), api.CodeRunning, api.CodeConflict)),
 	op("GET", "/drafts", "list-drafts", "changes", "List the drafts that were neither committed nor discarded, also of removed sessions",
 		(*Server).listDrafts, nil),
 	op("GET", "/sessions/{session}/changes", "list-changes", "changes", "List the file changes in a session's draft",
@@ -68,10 +68,10 @@ var Routes = []Route{
 	op("POST", "/sessions/{session}/resize", "resize", "resize", "Change the size",
 		(*Server).postResize, append(sessionErrors, api.CodeEnded)),
 	op("POST", "/sessions/{session}/signal", "signal", "signal", "Signal processes",
-		(*Server).postSignal, append(slices.Clip(endingErrors), api.CodeEnded)),
+		(*Server).postSignal, append(slices.Clip(endSessionErrors), api.CodeEnded)),
 	op("POST", "/sessions/{session}/kill", "kill", "kill", "End the process and all its descendants",
-		(*Server).postKill, append(slices.Clip(endingErrors), api.CodeTimeout)),
-	op("POST", "/kill", "kill-several", "kill", "End the processes of several sessions", (*Server).postKillSeveral, endingErrors),
+		(*Server).postKill, append(slices.Clip(endSessionErrors), api.CodeTimeout)),
+	op("POST", "/kill", "kill-several", "kill", "End the processes of several sessions", (*Server).postKillSeveral, endSessionErrors),
 	op("POST", "/sessions/{session}/restore", "restore", "restore", "Start the process of an ended session again",
 		(*Server).postRestore, append(append(startErrors, sessionErrors...), api.CodeRunning)),
 	op("POST", "/arrange", "arrange", "layout", "Change the layout of open viewers",

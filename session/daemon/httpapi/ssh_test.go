@@ -29,7 +29,7 @@ func TestSSHHosts_OnlyForFullAccess(t *testing.T) {
 		"one session": {&one, identity.Actor{}, false}, "masked": {&masked, identity.Actor{}, false}, "to look": {&look, identity.Actor{}, false},
 		"an agent's": {&agent, identity.Actor{}, false},
 	} {
-		ctx := identity.With(t.Context(), c.who)
+		ctx := identity.WithActor(t.Context(), c.who)
 		if c.grant != nil {
 			ctx = context.WithValue(ctx, grantKey{}, c.grant)
 		}

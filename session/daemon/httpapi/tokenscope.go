@@ -47,7 +47,7 @@ func (s *Server) RequireToken(next http.Handler) http.Handler {
 		if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !apitoken.Loopback(r.RemoteAddr) {
 			a.Host = host
 		}
-		s.serveGranted(w, r.WithContext(identity.With(r.Context(), a)), g, next)
+		s.serveGranted(w, r.WithContext(identity.WithActor(r.Context(), a)), g, next)
 	})
 }
 
@@ -57,7 +57,7 @@ func (s *Server) serveGranted(w http.ResponseWriter, r *http.Request, g apitoken
 	defer done()
 	a := identity.Of(ctx)
 	a.Token = g.Name
-	next.ServeHTTP(w, r.WithContext(identity.With(ctx, a)))
+	next.ServeHTTP(w, r.WithContext(identity.WithActor(ctx, a)))
 }
 
 // restrictToken limits requests on the local socket that name a token to its rights. They come from our own processes,

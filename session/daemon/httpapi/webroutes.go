@@ -49,11 +49,11 @@ func (s *Server) newWebServer() *web.Server {
 			a.Host = host
 		}
 		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
-		s.serveGranted(w, r.WithContext(identity.With(r.Context(), a)), g, s.inner)
+		s.serveGranted(w, r.WithContext(identity.WithActor(r.Context(), a)), g, s.inner)
 	}
 	c.ServeHost = s.serveOther
 	c.OnLogin = func(r *http.Request, t apitoken.Token, what string) {
-		s.recordToken(identity.With(r.Context(), identity.Actor{UID: os.Getuid(), Token: t.Name}), &t, what)
+		s.recordToken(identity.WithActor(r.Context(), identity.Actor{UID: os.Getuid(), Token: t.Name}), &t, what)
 	}
 	return web.New(c)
 }
@@ -159,7 +159,7 @@ func (s *Server) Shared(token string) http.Handler {
 			return
 		}
 		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
-		s.serveGranted(w, r.WithContext(identity.With(r.Context(), identity.Actor{UID: os.Getuid()})), g, s.inner)
+		s.serveGranted(w, r.WithContext(identity.WithActor(r.Context(), identity.Actor{UID: os.Getuid()})), g, s.inner)
 	})
 }
 

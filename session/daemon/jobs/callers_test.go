@@ -24,7 +24,7 @@ func TestClocksWaitForThePerson(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
 		x := api.Exec{Call: api.Call{Job: "job-1", TimeoutMS: ms(5000)}, Line: "touch f"}
 		x.Policy = "readonly"
-		a := h.exec(identity.With(t.Context(), agent), sh, x)
+		a := h.exec(identity.WithActor(t.Context(), agent), sh, x)
 		advance(20 * time.Second)
 		if r := h.look(t, "job-1"); a.back() || r.State != "needs_approval" || r.TimedOut != "none" || sh.got() != "" {
 			t.Fatalf("%+v", r)
@@ -41,7 +41,7 @@ func TestClocksWaitForThePerson(t *testing.T) {
 			t.Errorf("%+v, %v", a.Result, a.err)
 		}
 		x.Job = "job-2"
-		a = h.exec(identity.With(t.Context(), agent), sh, x)
+		a = h.exec(identity.WithActor(t.Context(), agent), sh, x)
 		if _, err := h.gate.Answer(t.Context(), h.look(t, "job-2").Approval, person, api.ApprovalAnswer{Answer: "reject"}); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func (h *house) allow(t *testing.T, p *authorize.Pending) {
 // FEATURES: R61 R63
 func TestTimeouts_PausedDuringApproval(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		a := h.exec(identity.With(t.Context(), person), sh, api.Exec{
+		a := h.exec(identity.WithActor(t.Context(), person), sh, api.Exec{
 			Call: api.Call{Job: "job-1", TimeoutMS: ms(5000), IdleTimeoutMS: ms(4000)}, Line: "make",
 		})
 		sh.begins("make")
@@ -122,7 +122,7 @@ func TestTimeouts_PausedDuringApproval(t *testing.T) {
 // FEATURES: R63
 func TestReturn_OnEachApprovalOnce(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := identity.With(t.Context(), person)
+		ctx := identity.WithActor(t.Context(), person)
 		x := api.Exec{Call: api.Call{Job: "job-1", TimeoutMS: ms(0)}, Line: "make", ApprovalOptions: api.ApprovalOptions{OnApproval: "return"}}
 		a := h.exec(ctx, sh, x)
 		sh.begins("make")
@@ -163,7 +163,7 @@ func TestReturn_OnEachApprovalOnce(t *testing.T) {
 // FEATURES: R12
 func TestCommandsThatAreNotStarted(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, _ *script) {
-		ctx := identity.With(t.Context(), person)
+		ctx := identity.WithActor(t.Context(), person)
 		for job, x := range map[string]api.Run{
 			"empty": {}, "warm": {Warm: true, Keep: true}, "boxed": {Warm: true, NewSession: api.NewSession{Sandbox: "x"}},
 			"nokeeper": {NewSession: api.NewSession{Argv: []string{"true"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin"}}},
@@ -235,7 +235,7 @@ func TestApprovalWaitsForALostCaller(t *testing.T) {
 		far := agent
 		far.Host = "two"
 		begin := func(who identity.Actor) (a *answered, cut func()) {
-			ctx, cut := context.WithCancel(identity.With(t.Context(), who))
+			ctx, cut := context.WithCancel(identity.WithActor(t.Context(), who))
 			if a = h.run(ctx, x); a.back() || h.gate.Pending() != 1 {
 				t.Fatalf("%+v, %v, %d pending", a.Result, a.err, h.gate.Pending())
 			}
@@ -288,7 +288,7 @@ func TestEventsOfRefusedCommands(t *testing.T) {
 			{"job-2", "killed", func() { _, _ = h.Stop(t.Context(), "job-2", 0, false) }},
 		} {
 			x.Job = c.job
-			a := h.run(identity.With(t.Context(), agent), x)
+			a := h.run(identity.WithActor(t.Context(), agent), x)
 			if c.end(); !a.back() || a.err == nil {
 				t.Fatalf("%s: %+v, %v", c.job, a.Result, a.err)
 			}
@@ -309,7 +309,7 @@ func TestJobsThatAreNotRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.live["job-1"] = j
-		second := h.exec(identity.With(t.Context(), person), sh, line("job-1", "line"))
+		second := h.exec(identity.WithActor(t.Context(), person), sh, line("job-1", "line"))
 		if second.back() {
 			t.Fatalf("it does not wait for the first: %+v, %v", second.Result, second.err)
 		}

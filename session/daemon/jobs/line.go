@@ -224,7 +224,7 @@ func waitFailed(w *session.WaitResult, err error) error {
 	return nil
 }
 
-// submitUnintegrated submits the line to the program without command marks that the shell turned out to run.
+// submitUnintegrated submits the line to the program that the shell runs, such as ssh, which prints no command marks.
 func (j *Job) submitUnintegrated(ctx context.Context) {
 	if err := j.typeUnintegrated(ctx, true); err != nil {
 		j.fail(err)

@@ -24,7 +24,7 @@ func line(job, text string) api.Exec { return api.Exec{Call: api.Call{Job: job},
 // FEATURES: R1 R2
 func TestTheSameIDIsTheSameJob(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := identity.With(t.Context(), person)
+		ctx := identity.WithActor(t.Context(), person)
 		first := h.exec(ctx, sh, line("job-1", "make"))
 		if got := sh.got(); got != "make\r" {
 			t.Fatalf("typed %q", got)
@@ -60,7 +60,7 @@ func TestTheSameIDIsTheSameJob(t *testing.T) {
 // FEATURES: R93
 func TestExec_ReportsLost_WhenTheKeeperDies(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		a := h.exec(identity.With(t.Context(), person), sh, line("job-1", "sleep 600"))
+		a := h.exec(identity.WithActor(t.Context(), person), sh, line("job-1", "sleep 600"))
 		sh.begins("sleep 600")
 		sh.e.Session.KeeperLost()
 		if !a.back() || a.err != nil || a.State != "lost" || a.ExitCode != nil || a.Error != errKeeperLost {
@@ -93,7 +93,7 @@ func TestClocksOfALine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inHouse(t, func(t *testing.T, h *house, sh *script) {
-				ctx, began := identity.With(t.Context(), person), time.Now()
+				ctx, began := identity.WithActor(t.Context(), person), time.Now()
 				c.x.Job = "job-1"
 				sh.endsIfKilled(c.x, began.Add(c.after))
 				a := h.exec(ctx, sh, api.Exec{Call: c.x, Line: "work"})
@@ -162,7 +162,7 @@ func (h *house) look(t *testing.T, job string) api.Result {
 // FEATURES: R1 R16
 func TestLinesInAQueue(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := identity.With(t.Context(), person)
+		ctx := identity.WithActor(t.Context(), person)
 		wait := func(job, text string, c api.Call) *answered {
 			c.Job = job
 			return h.exec(ctx, sh, api.Exec{Call: c, Line: text, Wait: true})
@@ -234,12 +234,12 @@ func TestDeadCallers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inHouse(t, func(t *testing.T, h *house, sh *script) {
-				ctx, goAway := context.WithCancel(identity.With(t.Context(), person))
+				ctx, goAway := context.WithCancel(identity.WithActor(t.Context(), person))
 				defer goAway()
 				c.x.Job = "job-1"
 				askedFor := ctx
 				if c.looks {
-					askedFor = identity.With(t.Context(), person)
+					askedFor = identity.WithActor(t.Context(), person)
 				}
 				a := h.exec(askedFor, sh, api.Exec{Call: c.x, Line: "work"})
 				sh.begins("work")
@@ -269,7 +269,7 @@ func TestDeadCallers(t *testing.T) {
 // FEATURES: R2
 func TestTheShellEnds(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := identity.With(t.Context(), person)
+		ctx := identity.WithActor(t.Context(), person)
 		exits := h.exec(ctx, sh, line("job-1", "exit 3"))
 		sh.begins("exit 3")
 		waits := h.exec(ctx, sh, api.Exec{Call: api.Call{Job: "job-2"}, Line: "more", Wait: true})
@@ -313,7 +313,7 @@ func TestTheShellEnds(t *testing.T) {
 // FAULT: A15
 func TestLeavingWithALineInEachState(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := identity.With(t.Context(), person)
+		ctx := identity.WithActor(t.Context(), person)
 		running := h.exec(ctx, sh, line("job-1", "work"))
 		sh.begins("work")
 		waiting := h.exec(ctx, sh, api.Exec{Call: api.Call{Job: "job-2"}, Line: "more", Wait: true})
@@ -355,11 +355,11 @@ func TestStoppedLinesAreNotTypedLater(t *testing.T) {
 				t.Errorf("%s: %+v", job, r)
 			}
 		}
-		h.exec(identity.With(t.Context(), person), sh, line("job-1", "python3"))
+		h.exec(identity.WithActor(t.Context(), person), sh, line("job-1", "python3"))
 		sh.begins("python3")
 		x := line("job-2", "touch f")
 		x.Policy, x.Foreign, x.Wait = "readonly", true, true
-		program := h.exec(identity.With(t.Context(), agent), sh, x)
+		program := h.exec(identity.WithActor(t.Context(), agent), sh, x)
 		if _, err := h.gate.Answer(t.Context(), h.look(t, "job-2").Approval, person, api.ApprovalAnswer{Answer: "once"}); err != nil {
 			t.Fatal(err)
 		}
@@ -377,7 +377,7 @@ func TestStoppedLinesAreNotTypedLater(t *testing.T) {
 			j.previous = previous{line: behind, recordOnly: true}
 			j.approval.request = askLine(id, person, sh.e, line(id, text))
 			h.live[id] = j
-			j.move(triggerFound, nil)
+			j.move(triggerAdopted, nil)
 			return j
 		}
 		typed := found("job-3", "make", nil)

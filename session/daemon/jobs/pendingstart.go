@@ -129,7 +129,7 @@ func (s *Set) resumePendingStart(r *store.Job) error {
 	s.mu.Lock()
 	s.pendingStarts[x.Job] = w
 	s.mu.Unlock()
-	_ = w.apply(triggerFound, nil, nil)
+	_ = w.apply(triggerAdopted, nil, nil)
 	if p != nil {
 		_ = w.apply(triggerApprovalRequested, nil, nil)
 	}
@@ -159,7 +159,7 @@ func (w *pendingStart) run(ctx context.Context) {
 // begin starts the command after it was allowed.
 func (w *pendingStart) begin(ctx context.Context, answer authorize.Answer) {
 	x := w.x
-	j, err := w.s.startRun(identity.With(ctx, w.request.Actor), x, w.timeouts, runRecord{Asked: runDigest(&x)}, true, func(j *Job) { j.noteAnswer(w.request, answer) })
+	j, err := w.s.startRun(identity.WithActor(ctx, w.request.Actor), x, w.timeouts, runRecord{Asked: runDigest(&x)}, true, func(j *Job) { j.noteAnswer(w.request, answer) })
 	if err != nil && w.s.Leaving() {
 		return
 	}

@@ -133,12 +133,12 @@ func (p *pool) fill(r *warmGroup) {
 	defer p.mu.Unlock()
 	if !r.starting && !p.closed {
 		r.starting = true
-		p.work.Go(func() { p.stock(r) })
+		p.work.Go(func() { p.startShells(r) })
 	}
 }
 
-// stock starts shells one after the other until the group is full.
-func (p *pool) stock(r *warmGroup) {
+// startShells starts shells one after the other until the group is full.
+func (p *pool) startShells(r *warmGroup) {
 	for p.needsMore(r) {
 		w, err := p.make(p.jobs.ctx, r)
 		if err != nil {
@@ -156,7 +156,7 @@ func (p *pool) stock(r *warmGroup) {
 			r.ready = append(r.ready, w)
 		}
 		p.mu.Unlock()
-		if !kept { // the rack was removed before this
+		if !kept { // the group was removed before this
 			p.end(w.Handle)
 		}
 	}
@@ -174,7 +174,7 @@ func (p *pool) needsMore(r *warmGroup) bool {
 func (p *pool) make(ctx context.Context, r *warmGroup) (*warm, error) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
-	e, err := p.jobs.reg.Create(identity.With(ctx, r.who), r.start)
+	e, err := p.jobs.reg.Create(identity.WithActor(ctx, r.who), r.start)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	s.mu.Lock()
 	s.live[j.id] = j
 	s.mu.Unlock()
-	j.move(triggerFound, nil)
+	j.move(triggerAdopted, nil)
 	if command {
 		s.follow(j, j.followCommand)
 	} else {

@@ -129,7 +129,7 @@ func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), 
 	follow := j.followLine // unless it is for a program without command marks
 	run, err := (*session.Run)(nil), session.ErrBusy
 	if !authorize.ReadCode(j.approval.request.Readers) { // else it is the program's and not the shell's, even if that is back
-		run, err = j.e.ExecWithRules(identity.With(ctx, j.approval.request.Actor), session.Line{
+		run, err = j.e.ExecWithRules(identity.WithActor(ctx, j.approval.request.Actor), session.Line{
 			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.Typist(j.approval.request.Actor, false), RecordHistory: x.History || j.s.conf.Get().Shells.History,
 		}, x.Respond)
 	}

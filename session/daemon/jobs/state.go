@@ -60,7 +60,7 @@ const (
 	triggerRecorded          trigger = iota // a caller's request was accepted
 	triggerNotRecorded                      // its record cannot be inserted, because its id is taken for example
 	triggerStartAllowed                     // a user allowed a command that is recorded already
-	triggerFound                            // the daemon found the record of the previous one
+	triggerAdopted                          // the daemon read a job of the previous daemon from its record
 	triggerApprovalRequested                // the policy demands a user's approval
 	triggerAllowed                          // the user allowed the line
 	triggerSubmitted                        // the shell, or its queue, has the line
@@ -106,7 +106,7 @@ var transitions = [triggerCount]transition{
 	triggerRecorded:          {from: []state{stateUnrecorded}, to: statePreparing, first: insertRecord, what: "the request"},
 	triggerNotRecorded:       {from: []state{stateUnrecorded}, to: stateDropped},
 	triggerStartAllowed:      {from: []state{stateUnrecorded}, to: statePreparing, first: updateRecord, what: "the session"},
-	triggerFound:             {from: []state{stateUnrecorded}, to: stateAdopting},
+	triggerAdopted:           {from: []state{stateUnrecorded}, to: stateAdopting},
 	triggerApprovalRequested: {from: []state{statePreparing, stateAdopting}, to: statePendingApproval},
 	triggerAllowed:           {from: []state{statePendingApproval}, to: stateQueued, first: updateRecord, what: "the time of the answer"},
 	triggerSubmitted:         {from: []state{statePreparing, stateAdopting}, to: stateQueued},

@@ -46,7 +46,7 @@ func fire(ctx context.Context, s *Set, j *Job, t trigger) bool {
 	switch t {
 	case triggerRecorded, triggerStartAllowed:
 		return s.record(ctx, j, t) == nil
-	case triggerFound:
+	case triggerAdopted:
 		if j.state == stateUnrecorded {
 			_ = s.store.AddJob(ctx, j.row()) // by the previous daemon
 		}
@@ -133,7 +133,7 @@ func TestEveryTransition(t *testing.T) {
 				if errAfter != nil || after.State != edge.to.recordState() || after.N != int(j.outcome.started.Number) {
 					t.Errorf("%s: %s recorded %+v, %v", from, by, after, errAfter)
 				}
-			case by != triggerFound && (after.State != before.State || !errors.Is(errAfter, errBefore)):
+			case by != triggerAdopted && (after.State != before.State || !errors.Is(errAfter, errBefore)):
 				t.Errorf("%s: %s wrote %+v, %v", from, by, after, errAfter)
 			}
 			s.forget(j)
@@ -305,7 +305,7 @@ func (l *lifetimes) restart() {
 	j.request, j.created = r.Request, r.Created
 	j.outcome.started.Number = uint64(r.N)
 	l.s.live[l.id] = j
-	j.move(triggerFound, nil)
+	j.move(triggerAdopted, nil)
 }
 
 // step fires a trigger. If killed is set, the daemon is killed after the write and before the new state is visible.
@@ -322,7 +322,7 @@ func (l *lifetimes) step(by trigger, killed bool) {
 		l.restart()
 		return
 	}
-	if by == triggerFound || by == triggerStartAllowed && (before == nil || before.State == store.JobDone) {
+	if by == triggerAdopted || by == triggerStartAllowed && (before == nil || before.State == store.JobDone) {
 		return // no such record exists
 	}
 	from := j.state

@@ -24,13 +24,13 @@ import (
 
 // orphan is a session without a keeper whose processes may still run.
 type orphan struct {
-	id       string
-	pid      int // of the session's own process
-	started  time.Time
-	cgroups  []string      // directories
-	live     *Handle       // handle whose terminal this daemon holds; nil: known only from records
-	found    []sys.Process // its processes at the last scan
-	handlers []sys.Process // processes that got the last signal and do not ignore it
+	id        string
+	pid       int // of the session's own process
+	started   time.Time
+	cgroups   []string      // directories
+	live      *Handle       // handle whose terminal this daemon holds; nil: known only from records
+	processes []sys.Process // its processes at the last scan
+	handlers  []sys.Process // processes that got the last signal and do not ignore it
 }
 
 // orphanPoll is the interval between checks for the end of orphans.
@@ -119,8 +119,8 @@ func anyLeft(list []*orphan) bool {
 
 // living returns the found processes that still live.
 func (o *orphan) living() []sys.Process {
-	o.found = sys.FilterAlive(o.found)
-	return o.found
+	o.processes = sys.FilterAlive(o.processes)
+	return o.processes
 }
 
 // signal sends a step's signal to the found processes.
@@ -213,8 +213,8 @@ func (w *scanner) find(list []*orphan) {
 
 // add adds a process that belongs to the session.
 func (o *orphan) add(p sys.Process) {
-	if !slices.Contains(o.found, p) {
-		o.found = append(o.found, p)
+	if !slices.Contains(o.processes, p) {
+		o.processes = append(o.processes, p)
 	}
 }
 

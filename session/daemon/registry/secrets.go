@@ -126,7 +126,7 @@ func (a *answerer) actorContext(ctx context.Context) context.Context {
 	if label := a.reg.AgentOf(a.e); who.IsAgent() && label != "" {
 		who.Agent = label
 	}
-	return identity.With(ctx, who)
+	return identity.WithActor(ctx, who)
 }
 
 // Secret implements session.SecretResolver.

@@ -127,7 +127,7 @@ func TestMuteTasks(t *testing.T) {
 		if after(readInterval+time.Millisecond) || e.activity.view(0).Errors != 1 {
 			t.Errorf("what it prints is not read: %+v", e.activity.view(0))
 		}
-		if after(silenceTime / 2) {
+		if after(watcherIdleTime / 2) {
 			t.Error("what printed just now is not followed")
 		}
 	})

@@ -78,7 +78,7 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 	w := f.e.Session.Watch()
 	defer w.Close()
 	past := f.pastTimer()
-	idle := time.NewTimer(silenceTime)
+	idle := time.NewTimer(watcherIdleTime)
 	defer idle.Stop()
 	for {
 		if !asked {
@@ -112,7 +112,7 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 		if !asked && f.pastKnown && f.mute() && !closed(w.Done) {
 			return true
 		}
-		idle.Reset(silenceTime)
+		idle.Reset(watcherIdleTime)
 	}
 }
 

@@ -138,8 +138,8 @@ func (w *watchers) runOnce(f *watcher) {
 // A silent program can run for days, and there may be thousands. Its watcher ends its goroutine and drops its detector;
 // output, the end of the task or the end of the owner resumes it.
 
-// silenceTime is the time without output after which a watcher sleeps.
-const silenceTime = 5 * time.Second
+// watcherIdleTime is the time without output after which a watcher parks.
+const watcherIdleTime = 5 * time.Second
 
 // sleep calls wake at the next event. The watcher may run again as soon as sleep starts, so the caller must not touch
 // it afterwards.

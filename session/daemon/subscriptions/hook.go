@@ -67,7 +67,7 @@ func (s *Set) start(sub *store.Subscription, conf *config.Hook) {
 		return
 	}
 	// A hook runs as the user: its creation was authorized before.
-	ctx, stop := context.WithCancel(identity.With(s.ctx, identity.Actor{UID: os.Getuid()}))
+	ctx, stop := context.WithCancel(identity.WithActor(s.ctx, identity.Actor{UID: os.Getuid()}))
 	h := &hook{sub: *sub, conf: conf, stop: stop, done: make(chan struct{}), live: make(chan api.Completion, liveQueue)}
 	s.hooks[sub.UID] = h
 	s.work.Go(func() {

@@ -32,7 +32,7 @@ type Dialogue struct {
 	session  *client.Session
 	listener Listener
 	stop     context.CancelFunc
-	stopped  chan struct{} // closed when following has ended
+	done     chan struct{} // closed when following has ended
 
 	mu            sync.Mutex
 	delivered     uint64        // offset up to which the listener has received output
@@ -60,7 +60,7 @@ type typedInput struct {
 // Follow starts to follow a session from an offset on. Close stops it.
 func Follow(ctx context.Context, s *client.Session, from uint64, to Listener) *Dialogue {
 	ctx, stop := context.WithCancel(ctx)
-	t := &Dialogue{session: s, listener: to, stop: stop, delivered: from, stopped: make(chan struct{}), changed: make(chan struct{})}
+	t := &Dialogue{session: s, listener: to, stop: stop, delivered: from, done: make(chan struct{}), changed: make(chan struct{})}
 	go t.follow(ctx, from)
 	return t
 }
@@ -68,7 +68,7 @@ func Follow(ctx context.Context, s *client.Session, from uint64, to Listener) *D
 // Close stops following.
 func (t *Dialogue) Close() {
 	t.stop()
-	<-t.stopped
+	<-t.done
 }
 
 const (
@@ -78,7 +78,7 @@ const (
 
 // follow reads the output until its end, over outages of the daemon.
 func (t *Dialogue) follow(ctx context.Context, from uint64) {
-	defer close(t.stopped)
+	defer close(t.done)
 	var outageStart time.Time
 	for {
 		err := t.session.Follow(ctx, from, func(o api.Output) error {

@@ -22,7 +22,7 @@ func (r *Recorder) Start(j *journal.Journal, from *ring.Ring) {
 // SetEnd sets the offset of the journal's end, once known.
 func (r *Recorder) SetEnd(off uint64) {
 	r.handled = off
-	r.Reset(off)
+	r.DropBefore(off)
 }
 
 // Detach releases the ring.

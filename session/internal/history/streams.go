@@ -70,8 +70,8 @@ type Streams struct {
 // HasStreams reports whether stdout and stderr are separate.
 func (st *Streams) HasStreams() bool { return st.separate }
 
-// Reset drops the known streams of the output before an offset, where new output starts.
-func (st *Streams) Reset(off uint64) {
+// DropBefore forgets of which stream the output before an offset was. New output starts there.
+func (st *Streams) DropBefore(off uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.since, st.end, st.changes = off, off, nil

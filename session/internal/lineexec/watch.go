@@ -98,8 +98,8 @@ func (m *Machine) learnPromptRead(p *Probe) {
 	}
 }
 
-// readsAtPrompt reports whether the shell, which reads, is known to do so at its prompt: not in a builtin. Without an editor the
-// size of the read is evidence too ("read" must not consume more than its line).
+// readsAtPrompt reports whether the shell is known to read at its prompt, not in its builtin read. In a shell without an
+// editor, a read of more than one byte shows it too: the builtin must not consume more than its line.
 func (m *Machine) readsAtPrompt(k shell.Kind, p *Probe) bool {
 	if at := m.stacks[p.mode()]; at != 0 && p.Stack != 0 {
 		return p.Stack == at

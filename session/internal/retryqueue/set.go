@@ -20,8 +20,8 @@ type Set[K comparable, V any] struct {
 
 	mu      sync.Mutex
 	values  map[K]V
-	trying  bool // RetryLoop runs, or must be called // closed by Stop; created by stopC
-	stop    chan struct{}
+	trying  bool          // RetryLoop runs, or must be called
+	stop    chan struct{} // closed by Stop; created by stopC
 	stopped bool // Stop was called
 }
 

@@ -33,7 +33,7 @@ const (
 	maxURLs = 64
 	// maxAge is the age at which a queued notice is dropped. The event itself may be older.
 	maxAge = 6 * time.Hour
-	// / minBackoff is the pause after the first failure. It doubles with each further one, up to maxBackoff.
+	// minBackoff is the pause after the first failure. It doubles with each further one, up to maxBackoff.
 	minBackoff, maxBackoff = time.Second, 5 * time.Minute
 	// maxKeys bounds the remembered keys of posted notices.
 	maxKeys = 1024

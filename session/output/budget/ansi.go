@@ -19,9 +19,9 @@ const (
 
 // pen is the state that sequences have set: the SGR sequences since the last reset, and whether a link is open.
 type pen struct {
-	sgr  []string
-	size int
-	link bool
+	sgr      []string
+	sgrBytes int // length of sgr
+	link     bool
 }
 
 // apply updates the pen from an escape sequence.
@@ -29,11 +29,11 @@ func (p *pen) apply(seq string) {
 	switch {
 	case strings.HasPrefix(seq, "\x1b[") && strings.HasSuffix(seq, "m") && !strings.HasPrefix(seq, "\x1b[>") && !strings.HasPrefix(seq, "\x1b[?"):
 		params := seq[2 : len(seq)-1]
-		if params == "" || params == "0" || strings.HasPrefix(params, "0;") || p.size+len(seq) > 16*maxRestoreBytes {
-			p.sgr, p.size = p.sgr[:0], 0
+		if params == "" || params == "0" || strings.HasPrefix(params, "0;") || p.sgrBytes+len(seq) > 16*maxRestoreBytes {
+			p.sgr, p.sgrBytes = p.sgr[:0], 0
 		}
 		if params != "" && params != "0" {
-			p.sgr, p.size = append(p.sgr, seq), p.size+len(seq)
+			p.sgr, p.sgrBytes = append(p.sgr, seq), p.sgrBytes+len(seq)
 		}
 	case strings.HasPrefix(seq, "\x1b]8;"):
 		_, uri, _ := strings.Cut(seq[4:], ";")
@@ -47,7 +47,7 @@ func (p *pen) closeSequence() string {
 	if p.link {
 		s = closeLink
 	}
-	if p.size > 0 {
+	if p.sgrBytes > 0 {
 		s += resetSGR
 	}
 	return s

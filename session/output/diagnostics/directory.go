@@ -114,8 +114,8 @@ func (d *directories) closeFrom(k int) {
 	}
 }
 
-// closeAll handles a gap in the output: directories may have changed in it.
-func (d *directories) closeAll(i int) {
+// closeAllAtGap closes all open directories, since the command may have left them in a gap of the output.
+func (d *directories) closeAllAtGap(i int) {
 	d.openDirs = d.openDirs[:0]
 	d.updateCurrent(i)
 }

@@ -27,7 +27,7 @@ type problemFinder struct {
 	scannedBytes     int // bytes of lines that may contain problems
 }
 
-// newProblemFinder returns a finder with the matchers for a command: all, those for the command first.
+// newProblemFinder returns a finder with all matchers, those for the command first.
 func (p *Parser) newProblemFinder(c Command) *problemFinder {
 	pr := &problemFinder{}
 	for _, isOwn := range []bool{true, false} {
@@ -108,7 +108,7 @@ func (p *problemFinder) readDirectory(i int, line string) bool {
 
 // skipGap handles omitted lines. The note about them does not end a problem.
 func (p *problemFinder) skipGap(i int) bool {
-	p.dirs.closeAll(i)
+	p.dirs.closeAllAtGap(i)
 	p.sinceReport = len(p.found)
 	return false
 }

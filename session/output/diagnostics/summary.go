@@ -35,8 +35,8 @@ type summarizer struct {
 	scannedBytes     int // bytes of lines that may be errors or warnings
 }
 
-// Words in lines that look like errors or warnings, unless they are part of a count, a name or an option. The hints are
-// checked first, since most lines have none.
+// A line is an error if it matches errorLine and not falseError, which matches counts, names and options with such words;
+// warnings are found likewise. Most lines contain no hint, and are not matched at all.
 var (
 	errorHints   = []string{"rror", "RROR", "atal", "FATAL", "panic:", "xception", "FAIL", "ailed", "enied", "ot found", "o such ", "raceback", "annot ", "egmentation"}
 	warningHints = []string{"arning", "ARNING", "WARN"}
@@ -44,9 +44,9 @@ var (
 	errorLine = pattern.Lazy(`(?i)(?:^|[\s\[(:!*])(?:\w*error|fatal(?: error)?|\w*exception|panic|critical)(?:\[[^\]]*\]|\s+\w+\d+)?\s*(?:[:!\])]|$)|` +
 		`^(?:error|fatal|panic|traceback|FAILED?)\b|\b(?:command not found|permission denied|no such file or directory|access denied|segmentation fault|core dumped)\b|` +
 		`\b(?:cannot|could not|failed to|unable to)\s+[a-z]+`)
-	notError    = pattern.Lazy(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\berrors?:? 0\b|[-_./]errors?\b|\berrors?\.\w`)
-	warningLine = pattern.Lazy(`(?i)(?:^|[\s\[(:])warn(?:ing)?\s*(?:\[[^\]]*\])?\s*[:\])]|^warn(?:ing)?\b`)
-	notWarning  = pattern.Lazy(`(?i)\b(?:0|no) warnings?\b`)
+	falseError   = pattern.Lazy(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\berrors?:? 0\b|[-_./]errors?\b|\berrors?\.\w`)
+	warningLine  = pattern.Lazy(`(?i)(?:^|[\s\[(:])warn(?:ing)?\s*(?:\[[^\]]*\])?\s*[:\])]|^warn(?:ing)?\b`)
+	falseWarning = pattern.Lazy(`(?i)\b(?:0|no) warnings?\b`)
 )
 
 func (s *summarizer) read(i int, line string) {
@@ -74,12 +74,12 @@ func (s *summarizer) classify(i int, line string) {
 	}
 	s.scannedBytes += len(line)
 	switch {
-	case isError && errorLine.MatchString(line) && !notError.MatchString(line):
+	case isError && errorLine.MatchString(line) && !falseError.MatchString(line):
 		s.errors++
 		if s.first == nil {
 			s.first = &Excerpt{i, truncate(line)}
 		}
-	case isWarning && warningLine.MatchString(line) && !notWarning.MatchString(line):
+	case isWarning && warningLine.MatchString(line) && !falseWarning.MatchString(line):
 		s.warnings++
 	}
 }

@@ -220,7 +220,7 @@ func (g *goTests) flush(o *goOutput, suite string) {
 		}
 	}
 	for _, p := range o.pending {
-		g.addPlaces(&p, suite)
+		g.addPositions(&p, suite)
 		if parents[p.name] {
 			g.Failed--
 			continue

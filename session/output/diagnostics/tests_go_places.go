@@ -84,8 +84,8 @@ func assertionMessage(line string) string {
 	return strings.Clone(text)
 }
 
-// addPlaces adds the positions of a failed test. A position without a message gets the test's name.
-func (g *goTests) addPlaces(f *goFailure, suite string) {
+// addPositions adds the positions of a failed test. A position without a message gets the test's name.
+func (g *goTests) addPositions(f *goFailure, suite string) {
 	places := f.log.places
 	if p := f.log.panicPlace; p != nil && p.File != "" {
 		places = append(places, *p)

@@ -108,7 +108,7 @@ func (c *command) written() []string {
 		return ops[max(0, n-1):]
 	case programs.FirstOperand:
 		return ops[:min(1, n)]
-	case programs.AfterFirst:
+	case programs.OperandsAfterFirst:
 		return ops[min(1, n):]
 	}
 	return nil

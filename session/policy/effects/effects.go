@@ -170,7 +170,7 @@ func (c *command) damage() Effect {
 		ops = ops[max(0, n-1):]
 	case programs.FirstOperand:
 		ops = ops[:min(1, n)]
-	case programs.AfterFirst:
+	case programs.OperandsAfterFirst:
 		ops = ops[min(1, n):]
 	default:
 		ops = nil

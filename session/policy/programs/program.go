@@ -77,7 +77,7 @@ const (
 	NoTargets Targets = iota
 	AllOperands
 	LastOperand
-	AfterFirst
+	OperandsAfterFirst
 	FirstOperand
 )
 

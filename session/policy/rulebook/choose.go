@@ -232,7 +232,7 @@ func projectNames(dir string, s *Subject) []string {
 		if !filepath.IsAbs(cwd) || cwd == s.Cwd && s.Real {
 			continue
 		}
-		cwd = filepath.Clean(shorten(cwd))
+		cwd = filepath.Clean(clampDepth(cwd))
 		if policy.InRoots(cwd, names) || !policy.InRoots(resolve(cwd), names[:1]) {
 			continue
 		}

@@ -269,7 +269,7 @@ func (d *decoder) sectionItem(s *Section, n int, it *tomldoc.Item, key string) {
 		d.unknown(it, key, n)
 	}
 	if list != nil && d.texts(it, key, list) && len(*list) == 0 {
-		d.problem(it.Value, key, "the list is empty, so the section applies to no caller; remove the key, or add an entry")
+		d.problem(it.ValuePos, key, "the list is empty, so the section applies to no caller; remove the key, or add an entry")
 	}
 }
 
@@ -277,11 +277,11 @@ func (d *decoder) sectionItem(s *Section, n int, it *tomldoc.Item, key string) {
 func (d *decoder) sectionName(s *Section, it *tomldoc.Item) {
 	for i := range d.file.Sections {
 		if o := &d.file.Sections[i]; o != s && o.Name == s.Name {
-			d.problem(it.Value, "name", "another section has the name %q; choose another", s.Name)
+			d.problem(it.ValuePos, "name", "another section has the name %q; choose another", s.Name)
 		}
 	}
 	if s.Name == "" || slices.Contains(presets, policy.Preset(s.Name)) || strings.ContainsFunc(s.Name, func(r rune) bool { return r <= ' ' }) {
-		d.problem(it.Value, "name", "%q is no name of a section: it has no blanks and is no preset", s.Name)
+		d.problem(it.ValuePos, "name", "%q is no name of a section: it has no blanks and is no preset", s.Name)
 	}
 }
 
@@ -294,10 +294,10 @@ func (d *decoder) preset(s *Section, it *tomldoc.Item) {
 	s.Preset, s.PresetAt = policy.Preset(text), it.At
 	switch {
 	case s.Preset == policy.Off:
-		d.problem(it.Value, "preset", "a file cannot use preset off, since files only make things stricter: remove the line, and set the default elsewhere: "+
+		d.problem(it.ValuePos, "preset", "a file cannot use preset off, since files only make things stricter: remove the line, and set the default elsewhere: "+
 			"`longterm config set policy.agents off` for agents, policy.default for users")
 	case !slices.Contains(presets, s.Preset):
-		d.problem(it.Value, "preset", "no preset %q%s; there are hard, build-draft, build, readonly and listed", text, suggest(text, names(nil, presets[1:]...)))
+		d.problem(it.ValuePos, "preset", "no preset %q%s; there are hard, build-draft, build, readonly and listed", text, suggest(text, names(nil, presets[1:]...)))
 	}
 }
 
@@ -305,11 +305,11 @@ func (d *decoder) preset(s *Section, it *tomldoc.Item) {
 func (d *decoder) text(it *tomldoc.Item, key string, to *string) bool {
 	s, ok := it.Data.(string)
 	if !ok {
-		d.problem(it.Value, key, "found %s, want a text in quotes", tomldoc.TypeName(it.Data))
+		d.problem(it.ValuePos, key, "found %s, want a text in quotes", tomldoc.TypeName(it.Data))
 		return false
 	}
 	*to = s
-	return d.writable(it.Value, key, s)
+	return d.writable(it.ValuePos, key, s)
 }
 
 // writable rejects text that no rule can contain.
@@ -330,7 +330,7 @@ func (d *decoder) texts(it *tomldoc.Item, key string, to *[]string) bool {
 func (d *decoder) list(it *tomldoc.Item, key string, to *[]string, empty bool) bool {
 	list, ok := it.Data.([]any)
 	if !ok {
-		d.problem(it.Value, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
+		d.problem(it.ValuePos, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
 		return false
 	}
 	well := true

@@ -32,7 +32,7 @@ func (r *ruleDraft) item(d *decoder, it *tomldoc.Item, key string) {
 			ok = d.ruleName(it, r.Name)
 		}
 	case "program":
-		ok = d.text(it, key, &r.Program) && d.programName(it.Value, r.Program)
+		ok = d.text(it, key, &r.Program) && d.programName(it.ValuePos, r.Program)
 	case "words":
 		r.words = it
 		ok = d.list(it, key, &r.Words, true)
@@ -40,7 +40,7 @@ func (r *ruleDraft) item(d *decoder, it *tomldoc.Item, key string) {
 		ok = d.texts(it, key, &r.Options) && d.options(it, r.Options)
 	case "exact":
 		if r.Exact, ok = it.Data.(bool); !ok {
-			d.problem(it.Value, key, "found %s, want true or false, without quotes", tomldoc.TypeName(it.Data))
+			d.problem(it.ValuePos, key, "found %s, want true or false, without quotes", tomldoc.TypeName(it.Data))
 		}
 	case "decision":
 		r.decided = true
@@ -77,9 +77,9 @@ func (r *ruleDraft) item(d *decoder, it *tomldoc.Item, key string) {
 func (d *decoder) ruleName(it *tomldoc.Item, name string) bool {
 	switch {
 	case strings.TrimSpace(name) == "" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		d.problem(it.Value, "name", "a name has 1 to 200 letters, and no control characters")
+		d.problem(it.ValuePos, "name", "a name has 1 to 200 letters, and no control characters")
 	case strings.HasPrefix(name, "hard:") || slices.Contains(reserved, name):
-		d.problem(it.Value, "name", "%q is the name of something built in; choose another", name)
+		d.problem(it.ValuePos, "name", "%q is the name of something built in; choose another", name)
 	default:
 		return true
 	}
@@ -147,7 +147,7 @@ func (d *decoder) decision(it *tomldoc.Item, to *policy.Rule) bool {
 			return true
 		}
 	}
-	d.problem(it.Value, "decision", "%q is no decision%s; there are allow, ask, draft and deny", text, suggest(text, []string{"allow", "ask", policy.Draft, "deny"}))
+	d.problem(it.ValuePos, "decision", "%q is no decision%s; there are allow, ask, draft and deny", text, suggest(text, []string{"allow", "ask", policy.Draft, "deny"}))
 	return false
 }
 
@@ -159,7 +159,7 @@ func (d *decoder) until(it *tomldoc.Item, to *time.Time) bool {
 	}
 	t, err := parseUntil(strings.TrimSpace(text))
 	if err != nil {
-		d.problem(it.Value, "until", "this is no day and no time; write it as 2026-12-01, or 2026-12-01T18:00:00Z")
+		d.problem(it.ValuePos, "until", "this is no day and no time; write it as 2026-12-01, or 2026-12-01T18:00:00Z")
 		return false
 	}
 	*to = t

@@ -146,7 +146,7 @@ func (b *Book) missingProjects(s *Subject) (lost []string) {
 		}
 		if cwd == "" {
 			if cwd = s.Cwd; !s.Real && filepath.IsAbs(cwd) {
-				cwd = resolve(shorten(cwd))
+				cwd = resolve(clampDepth(cwd))
 			}
 		}
 		root := strings.TrimSuffix(p, string(filepath.Separator)+projectPolicy)

@@ -86,7 +86,7 @@ func projectFiles(dir, home string) (found []string) {
 	if !filepath.IsAbs(dir) {
 		return nil
 	}
-	dir = resolve(shorten(dir))
+	dir = resolve(clampDepth(dir))
 	if home != "" {
 		home = resolve(home)
 	}
@@ -120,7 +120,7 @@ func mayBeInProject(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}
-	dir = shorten(dir)
+	dir = clampDepth(dir)
 	for range maxParents {
 		if !missing(lstat(strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator) + ".longterm")) {
 			return true
@@ -137,9 +137,9 @@ func mayBeInProject(dir string) bool {
 // maxPath is the kernel's bound of a path's length, with its final zero byte (PATH_MAX).
 const maxPath = 4096
 
-// shorten returns a directory, or its last ancestor within the path length limit: a shell may report a deeper
-// directory, which is in the same projects.
-func shorten(dir string) string {
+// clampDepth returns a directory, or its deepest ancestor within the limit of a path's length: a shell may report a longer
+// path, which is in the same projects.
+func clampDepth(dir string) string {
 	if len(dir) < maxPath {
 		return dir
 	}

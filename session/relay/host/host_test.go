@@ -223,7 +223,7 @@ func TestReaderThatAsksForTooMuch(t *testing.T) {
 	}
 	reads(1)
 	wild.say(`q{"i":1000,"m":"GET","p":"v1/slow"}`)
-	var c closed
+	var c closedEvent
 	if err := json.Unmarshal(wild.hear(kindClosed), &c); err != nil || c.Code != relay.CloseFull {
 		t.Errorf("%+v %v", c, err)
 	}

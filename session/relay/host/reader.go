@@ -51,7 +51,8 @@ type head struct {
 	Type   string `json:"t,omitempty"`
 }
 
-type closed struct {
+// closedEvent reports the end of a reader's stream to the host.
+type closedEvent struct {
 	Code int `json:"code"`
 }
 
@@ -126,7 +127,7 @@ func (r *reader) bye(cause error) {
 	if errors.Is(cause, ErrEnded) {
 		code = pageRevoked
 	}
-	_ = r.sayJSON(kindClosed, closed{code}) // the reader may not receive it
+	_ = r.sayJSON(kindClosed, closedEvent{code}) // the reader may not receive it
 }
 
 // pageRevoked is what a page takes for the end of its login.
@@ -172,7 +173,7 @@ func (r *reader) greet() error {
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return r.sayJSON(kindClosed, closed{pageRevoked})
+		return r.sayJSON(kindClosed, closedEvent{pageRevoked})
 	}
 	return r.send(kindWelcome, me)
 }
@@ -246,7 +247,7 @@ func (r *reader) ask(q request) error {
 		r.refused = 0
 	default:
 		if r.refused++; r.refused > maxRefused { // no real page does that
-			if err := r.sayJSON(kindClosed, closed{relay.CloseFull}); err != nil {
+			if err := r.sayJSON(kindClosed, closedEvent{relay.CloseFull}); err != nil {
 				return err
 			}
 			return errTooMuch
@@ -301,7 +302,7 @@ func (r *reader) open() error {
 	}
 	ws, err := r.h.inside.dial(r.ctx)
 	if err != nil {
-		return r.sayJSON(kindClosed, closed{pageRevoked}) // the token no longer counts
+		return r.sayJSON(kindClosed, closedEvent{pageRevoked}) // the token no longer counts
 	}
 	r.socket = ws
 	stop := context.AfterFunc(r.ctx, func() { _ = ws.Close() })
@@ -320,7 +321,7 @@ func (r *reader) open() error {
 			if errors.As(err, &told) {
 				code = told.Code
 			}
-			_ = r.sayJSON(kindClosed, closed{code})
+			_ = r.sayJSON(kindClosed, closedEvent{code})
 			return
 		}
 	})

@@ -56,7 +56,7 @@ func TestCommand_Run_LabelsAgentProcesses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ctx := identity.With(t.Context(), identity.Actor{Agent: label})
+		ctx := identity.WithActor(t.Context(), identity.Actor{Agent: label})
 		c := Command{Line: `echo "$$ $LONGTERM_AGENT" >"$1"; read x <"$2"`, Args: []string{out, in}, Max: 100, Timeout: time.Minute, Env: []string{"PATH=" + os.Getenv("PATH")}}
 		ended := make(chan error)
 		go func() {

@@ -20,7 +20,7 @@ import (
 
 // Intervals and timeouts of a publisher.
 const (
-	gatherTime      = 100 * time.Millisecond // changes within this time are published together
+	gatherTime      = 100 * time.Millisecond // debounce: changes within this time are published together
 	renewHost       = 6 * time.Second
 	renewBlocks     = time.Hour              // renewal of blocks; a listing makes the server scan everything replaced since the oldest message
 	compareInterval = 10 * time.Minute       // comparison with the registry, which another member may have damaged
@@ -221,7 +221,7 @@ func (p *Publisher) Run(ctx context.Context) {
 		case <-renew.C:
 			p.renew()
 		}
-		select { // what else changes now goes along
+		select { // changes until then are published together (debounce)
 		case <-ctx.Done():
 			return
 		case <-time.After(gatherTime):

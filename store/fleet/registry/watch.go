@@ -144,6 +144,7 @@ func watch(ctx context.Context, js jetstream.JetStream, patterns []string, timeo
 // that slow servers succeed too. Tests shorten it.
 var minStepTimeout = 2 * time.Second
 
+// maxStepTimeout limits minStepTimeout's doubling.
 const maxStepTimeout = 16 * time.Second
 
 // startWatch starts a watch; cut ends it.

@@ -76,8 +76,8 @@ var compiled = func() []*regexp.Regexp {
 // c1 converts 8-bit controls to their 7-bit form.
 var c1 = strings.NewReplacer("\x90", "\x1bP", "\x9b", "\x1b[", "\x9c", "\x1b\\", "\x9d", "\x1b]", "\x9f", "\x1b_")
 
-// Check splits answers into those of the table and counts them by kind. It fails on the first unknown one.
-func Check(answers []byte) (map[string]int, error) {
+// CountByForm parses replies and counts them by form. It fails on the first reply without a known form.
+func CountByForm(answers []byte) (map[string]int, error) {
 	seen := make(map[string]int)
 	rest := c1.Replace(string(answers))
 	for rest != "" {

@@ -51,16 +51,16 @@ var forms = []struct {
 func TestForms(t *testing.T) {
 	for _, f := range forms {
 		for _, answer := range f.good {
-			if seen, err := Check([]byte(answer)); err != nil || seen[f.kind] != 1 || len(seen) != 1 {
+			if seen, err := CountByForm([]byte(answer)); err != nil || seen[f.kind] != 1 || len(seen) != 1 {
 				t.Errorf("%q is %v, %v; want one %s", answer, seen, err, f.kind)
 			}
 		}
 		for _, answer := range f.bad {
-			if seen, err := Check([]byte(answer)); err == nil {
+			if seen, err := CountByForm([]byte(answer)); err == nil {
 				t.Errorf("%q is taken for %v", answer, seen)
 			}
 			// Nor does it pass between answers that are good.
-			if _, err := Check([]byte("\x1b[0n" + answer + "\x1b[0n")); err == nil {
+			if _, err := CountByForm([]byte("\x1b[0n" + answer + "\x1b[0n")); err == nil {
 				t.Errorf("%q passes between others", answer)
 			}
 		}
@@ -96,7 +96,7 @@ func TestCheckCounts(t *testing.T) {
 		{" \x1b[0n", map[string]int{}, false},
 		{"\xc2\x9b0n", map[string]int{}, false}, // answers in 8 bits are bytes, not UTF-8
 	} {
-		seen, err := Check([]byte(c.in))
+		seen, err := CountByForm([]byte(c.in))
 		if (err == nil) != c.good {
 			t.Errorf("%q: %v", c.in, err)
 		}
@@ -112,7 +112,7 @@ func TestCheckCounts(t *testing.T) {
 			t.Errorf("%q: the error is %d bytes long", c.in, len(err.Error()))
 		}
 	}
-	if _, err := Check([]byte("x" + strings.Repeat("y", 100_000))); err == nil || len(err.Error()) > 1000 {
+	if _, err := CountByForm([]byte("x" + strings.Repeat("y", 100_000))); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("a long one: %d bytes of error", len(err.Error()))
 	}
 }
