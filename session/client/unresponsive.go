@@ -25,7 +25,7 @@ import (
 
 const (
 	lateAfter = 3 * time.Second // from the request to the first probe of the daemon
-	// / checkInterval is the time between checks of a probe.
+	// checkInterval is the time between checks of a probe.
 	checkInterval = 500 * time.Millisecond
 	// stoppedChecks is how many consecutive checks must find the process stopped. A debugger or shell resumes it
 	// sooner.

@@ -109,7 +109,7 @@ type (
 	}
 	includeAction struct{ Steps []Step }
 	failAction    struct{ Reason string }
-	// / loopControl is break or continue.
+	// loopControl is break or continue.
 	loopControl struct {
 		Label      string // "": the innermost loop
 		IsContinue bool   // continue with the next round, instead of ending the loop

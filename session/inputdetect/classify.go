@@ -11,7 +11,7 @@ const minConfidence = 50
 
 // Bounds of silence as evidence: longer than any usual pause of a program, and than a brief wait.
 const (
-	// / maxRequiredSilence is the longest silence of a program that is required as evidence.
+	// maxRequiredSilence is the longest silence of a program that is required as evidence.
 	maxRequiredSilence = 20 * time.Second
 	// MaxUsefulSilence is the silence after which more silence changes no verdict.
 	MaxUsefulSilence = maxRequiredSilence + 2*briefTimeout

@@ -22,7 +22,7 @@ const (
 	maxRelayFDs = 256
 	maxSockets  = 16
 	maxTable    = 4 << 20 // bytes of a table of connections
-	// / serverSearchInterval bounds how often the other side of a relay is searched.
+	// serverSearchInterval bounds how often the other side of a relay is searched.
 	serverSearchInterval = 500 * time.Millisecond
 )
 

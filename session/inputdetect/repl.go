@@ -69,7 +69,7 @@ func withoutVersion(program string) string {
 }
 
 var (
-	// / noStatusPrograms have no exit status for a line. noStatusWithoutScript have none unless an argument names a
+	// noStatusPrograms have no exit status for a line. noStatusWithoutScript have none unless an argument names a
 	// script.
 	noStatusPrograms      = newSet("sqlite", "mysql", "mariadb", "psql", "gdb", "lldb", "redis-cli", "valkey-cli", "bc", "dc", "jshell", "gnuplot", "ftp", "sftp", "mongosh", "octave-cli", "cat")
 	noStatusWithoutScript = newSet("python", "ipython", "pypy", "bpython", "ptpython", "node", "deno", "bun", "irb", "ruby", "pry", "R", "lua", "luajit", "julia", "ghc", "ghci", "php",

@@ -122,7 +122,7 @@ type compiledSet struct {
 	Set
 	rules  []compiledRule
 	filter *literalFilter
-	// / redacted has the indices of all rules if a rule is redacted, because the filter searches unredacted text.
+	// redacted has the indices of all rules if a rule is redacted, because the filter searches unredacted text.
 	// Otherwise nil.
 	redacted []int
 }

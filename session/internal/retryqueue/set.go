@@ -22,7 +22,7 @@ type Set[K comparable, V any] struct {
 	values  map[K]V
 	trying  bool          // RetryLoop runs, or must be called
 	stop    chan struct{} // closed by Stop; created by stopC
-	stopped bool // Stop was called
+	stopped bool          // Stop was called
 }
 
 // Add keeps a rejected value, which replaces an earlier one of its key. It reports whether the key is new, and whether
