@@ -36,7 +36,7 @@ standard input. ` + "`longterm agent install`" + ` sets these hooks up; a call b
 
   longterm agent hook stop --of claude < /dev/null
 
-Outside of a session nothing happens. The command prints nothing and exits with status 0 even on failure, so that
+Outside a session the command does nothing. It prints nothing and exits with status 0 even on failure, so that
 the agent is never blocked; --strict reports failures.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.reportHook(cmd.Context(), of, args)

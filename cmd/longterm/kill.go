@@ -24,7 +24,7 @@ that handle its signal have exited. Screens and output are kept until ` + "`long
   longterm kill --label build=42
 
 Several sessions end at the same time. If one of the names is unknown, none is ended. --all and --label select
-running sessions, including the one in which the command runs. With --json one name prints its session, as info
+running sessions, including the one in which the command runs. With --json and one name it prints that session, as info
 does; several names, --all and --label print "ended" and "failed".`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		several := k.All || len(k.Labels) > 0

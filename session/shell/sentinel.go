@@ -67,7 +67,7 @@ func wrapZsh(line, first, second string) string {
 }
 
 // wrapPosix wraps a quoted line. builtin is the word before a builtin that the user's functions and aliases may shadow. Before it,
-// $? is that of the previous line, and after it the line's own. A trace (set -x) of what surrounds the line is dropped.
+// $? has the status of the previous line, and after it that of the line. No trace (set -x) of the words around the line is printed.
 func wrapPosix(builtin, quoted, first, second string) string {
 	return ` (s=$?; ` + builtin + ` printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; exit $s) 2>/dev/null; ` +
 		builtin + " eval " + quoted + `; ` +

@@ -70,7 +70,7 @@ type Streams struct {
 // HasStreams reports whether stdout and stderr are separate.
 func (st *Streams) HasStreams() bool { return st.separate }
 
-// DropBefore forgets of which stream the output before an offset was. New output starts there.
+// DropBefore forgets the streams of the output before an offset. New output starts there.
 func (st *Streams) DropBefore(off uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
