@@ -50,7 +50,7 @@ func (s *ScreenFlags) AddLook(f *pflag.FlagSet, formats, pixels string) {
 	images := strings.Replace(formats, "html, ", "", 1)
 	f.BoolVar(&s.Look.Window, "window", false, images+": draw a window with a title bar, round corners and a shadow")
 	f.IntVar(&s.margin, "margin", -1, fmt.Sprintf("%s: space around the picture in `PIXELS` at scale 1 (default: %d with --window, else 0)", images, format.DefaultMargin))
-	f.StringVar(&s.Look.MarginColor, "margin-color", format.DefaultMarginColor, images+": `COLOUR` of the margin, as #rrggbb")
+	f.StringVar(&s.Look.MarginColor, "margin-color", "", images+": `COLOUR` of the margin (default: "+format.DefaultMarginColor+")")
 	f.BoolVar(&s.Look.NoCursor, "no-cursor", false, formats+": no cursor")
 	f.StringVar(&s.Look.CursorShape, "cursor", "", formats+": cursor `SHAPE`: block, underline, bar (default: set by the program)")
 	f.StringVar(&s.Look.Fonts, "fonts", "system", pixels+": `SOURCE` of fonts: system (also for characters missing in the embedded ones), embedded")
@@ -109,7 +109,7 @@ func (s *ScreenFlags) Check(p *Printer) error {
 	default:
 		s.Look.Margin = s.margin
 	}
-	if _, err := render.ParseColor(s.Look.MarginColor); err != nil {
+	if _, err := render.ParseColor(s.Look.MarginColor); err != nil && s.Look.MarginColor != "" {
 		return exit.Usagef("--margin-color: %v", err)
 	}
 	if err := flagvalues.OneOf("--cursor", s.Look.CursorShape, "", "block", "underline", "bar"); err != nil {

@@ -123,7 +123,7 @@ func (p *Production) exportFlags(out string) (*export.Flags, error) {
 		{"output", out}, {"idle-limit", "0"}, {"theme", s.Theme},
 		{"scale", number(cmp.Or(s.FontSize, defaultFont) / defaultFont)},
 		{"padding", strconv.Itoa(p.look().Padding)}, {"window", strconv.FormatBool(s.Window)}, {"margin", strconv.Itoa(cmp.Or(p.look().Margin, -1))},
-		{"margin-color", cmp.Or(s.MarginColor, format.DefaultMarginColor)}, {"fps", number(cmp.Or(s.FPS, 20))}, {"speed", number(cmp.Or(s.Speed, 1))},
+		{"margin-color", s.MarginColor}, {"fps", number(cmp.Or(s.FPS, 20))}, {"speed", number(cmp.Or(s.Speed, 1))},
 	} {
 		if err := f.Set(set.name, set.value); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", p.File, out, err)
