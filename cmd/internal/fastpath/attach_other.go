@@ -6,4 +6,4 @@ package fastpath
 func showSession(*parsedArgs) {}
 
 // holdInterrupt does nothing on this system.
-func keepInterrupt() {}
+func deferInterrupt() {}
