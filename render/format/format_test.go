@@ -108,6 +108,24 @@ func TestPadding(t *testing.T) {
 	}
 }
 
+func TestMargin(t *testing.T) {
+	for _, tt := range []struct {
+		o    Options
+		want int
+	}{
+		{Options{}, 0}, {Options{Window: true}, DefaultMargin}, {Options{Window: true, Margin: -1}, 0}, {Options{Margin: 7}, 7},
+	} {
+		if p, err := tt.o.Picture(nil); err != nil || p.Margin != tt.want || p.MarginColor != 0xa9b4c4 {
+			t.Errorf("%+v: got margin %d of colour %06x, %v; want %d", tt.o, p.Margin, p.MarginColor, err, tt.want)
+		}
+	}
+	for _, o := range []Options{{Margin: MaxMargin + 1}, {MarginColor: "red"}} {
+		if _, err := o.Picture(nil); err == nil || !strings.Contains(err.Error(), "margin") {
+			t.Errorf("%+v: got error %v", o, err)
+		}
+	}
+}
+
 // FEATURES: R31
 func TestReversed(t *testing.T) {
 	o := Options{Theme: "high-contrast", Reversed: true}

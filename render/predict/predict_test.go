@@ -191,6 +191,7 @@ func FuzzGuesses(f *testing.F) {
 	f.Add([]byte("P\x1b[2;5r\x1b[?6htaEaTtbEbR"))
 	f.Add([]byte("P\x1b(0taEqTtbtcW\x1b7xtdEd"))
 	f.Add([]byte("tat0Ea02000000000\x1b70000000"))
+	f.Add([]byte("P\x04\x1b[4htatbEatc0\x03\x1b[b"))
 	f.Add([]byte("tatbEatc0\x03\x1b[b"))
 	f.Add([]byte("P\x1b[?69h\x1b[3;9staEaTtbtctdtx"))
 	f.Fuzz(func(t *testing.T, script []byte) {

@@ -169,10 +169,10 @@ var calls = []struct {
 			return ignoreResult(s.ScreenAs(ctx, ScreenQuery{MaxOutput: 3, Picture: Picture{Theme: "dark"}}, "json"))
 		})},
 	{name: "screen as a picture", cut: sentEither,
-		line: "GET /sessions/s/screen/svg?cursor=bar&fonts=system&max_output=7&no_cursor=true&padding=-1&scale=1.5&styles=true&theme=dark",
+		line: "GET /sessions/s/screen/svg?cursor=bar&fonts=system&margin=9&margin_color=%23abc&max_output=7&no_cursor=true&padding=-1&scale=1.5&styles=true&theme=dark&window=true",
 		call: onSession(func(ctx context.Context, s *Session) error {
 			return ignoreResult(s.ScreenAs(ctx, ScreenQuery{MaxOutput: 7, Picture: Picture{Theme: "dark", Scale: 1.5, Padding: -1, NoCursor: true,
-				Cursor: "bar", Fonts: "system", Styles: true}}, "svg"))
+				Cursor: "bar", Fonts: "system", Styles: true, Window: true, Margin: 9, MarginColor: "#abc"}}, "svg"))
 		})},
 	{name: "add rules", line: "POST /sessions/s/respond", body: `{"rules":null,"ordered":true}`, cut: sentOnce, reply: "[]",
 		call: onSession(func(ctx context.Context, s *Session) error {
