@@ -79,8 +79,8 @@ func TestNonce_IsNotExposed(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		r.typeLine("tr '\\0' '\\n' </proc/$PPID/environ; sh -c 'env; cat /proc/$PPID/environ'; echo en''d")
-		r.waitForText("end")
+		r.typeLine("tr '\\0' '\\n' </proc/$PPID/environ; sh -c 'env; cat /proc/$PPID/environ'; echo; echo en''d")
+		r.waitForText("\nend")
 		if strings.Contains(r.screen(), r.launch.Nonce) {
 			t.Error("a program's environment has the nonce")
 		}
