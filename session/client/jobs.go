@@ -28,11 +28,13 @@ func (c *Client) submitJob(ctx context.Context, path string, job *api.Call, appr
 		job.Job = uuid.NewString()
 	}
 	reportApprovals := c.options.OnApproval != nil && approvals.OnApproval == ""
+	q := url.Values{}
 	if reportApprovals { // and then wait for it with the same id
 		approvals.OnApproval = "return"
+		q.Set("abandon", "stop")
 	}
 	for p := newRetryPolicy(); ; {
-		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
+		r, err := send[api.Result](ctx, c, "POST", path, q, body())
 		if err == nil && reportApprovals && r.NeedsApproval && r.Approval != approvals.KnownApproval {
 			c.options.OnApproval(r.Approval)
 			approvals.KnownApproval = r.Approval // a later approval may need another answer

@@ -45,7 +45,7 @@ func (s *Server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error)
 type jobQuery struct {
 	JobPath
 	AwaitMS       int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait up to this time for the end; 0: do not wait"`
-	Abandon       string `query:"abandon" enum:"leave,stop" doc:"if the connection breaks: leave the job (default), or stop it"`
+	Abandon       string `query:"abandon" enum:"leave,stop" doc:"if the connection breaks, or the caller does not ask again within a minute: leave the job (default), or stop it"`
 	OnInput       string `query:"on_input" enum:"wait,return" doc:"if the job needs input: wait (default), or return; the job continues in the background"`
 	OnApproval    string `query:"on_approval" enum:"wait,return" doc:"if the job needs approval: wait (default), or return; the job is not affected"`
 	KnownApproval string `query:"told" maxLength:"20" doc:"with on_approval return: id of the approval already known; the answer comes with another one, or at the end"`
@@ -56,6 +56,9 @@ func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	j, err := s.jobs.Get(ctx, in.Job, jobs.ReadOptions{
 		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, OnApproval: in.OnApproval, KnownApproval: in.KnownApproval, MaxOutput: in.MaxOutput,
 	})
+	if err == nil && in.AwaitMS > 0 && in.Abandon == "stop" {
+		s.jobs.EndUnlessRejoined(j.ID)
+	}
 	if by := identity.Of(ctx); err == nil && j.State == store.JobDone && !by.IsAgent() {
 		s.daemon.Inbox().SawJob(ctx, j.ID)
 	}
@@ -77,7 +80,23 @@ func (s *Server) deleteJob(ctx context.Context, in *JobPath) (noContent, error) 
 	return noContent{true}, s.jobs.Forget(ctx, in.Job)
 }
 
-func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.Result, error) {
+// AbandonQuery chooses what happens to a job whose caller returns for an approval, or at its start, and does not come back.
+type AbandonQuery struct {
+	Abandon string `query:"abandon" enum:"leave,stop" doc:"if the call returns before the job's end: leave the job (default), or stop it unless its caller asks for it again within a minute"`
+}
+
+// endUnlessRejoined ends the job of an unfinished result whose caller does not come back, if its request demands that.
+func (q AbandonQuery) endUnlessRejoined(s *Server, r *api.Result, c *api.Call, err error) {
+	if q.Abandon == "stop" && err == nil && !c.Background && c.YieldMS == 0 {
+		s.jobs.EndUnlessRejoined(r.Job)
+	}
+}
+
+func (s *Server) postExec(ctx context.Context, in *struct {
+	SessionPath
+	Body api.Exec
+	AbandonQuery
+}) (api.Result, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Result{}, err
@@ -89,6 +108,7 @@ func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 		return api.Result{}, err
 	}
 	r, err := s.jobs.Exec(ctx, e, in.Body)
+	in.endUnlessRejoined(s, &r, &in.Body.Call, err)
 	return r, s.explainRejection(e, err)
 }
 
@@ -119,11 +139,16 @@ func (s *Server) explainRejection(e *registry.Handle, err error) error {
 		WithHint("answer it with "+answer+", give it the line with --foreign, or interrupt it with `longterm keys %[1]s C-c`", e.Record().Name)
 }
 
-func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
+func (s *Server) postRun(ctx context.Context, in *struct {
+	Body api.Run
+	AbandonQuery
+}) (api.Result, error) {
 	if err := inheritPolicy(ctx, &in.Body.NewSession); err != nil {
 		return api.Result{}, err
 	}
-	return s.jobs.Run(ctx, in.Body)
+	r, err := s.jobs.Run(ctx, in.Body)
+	in.endUnlessRejoined(s, &r, &in.Body.Call, err)
+	return r, err
 }
 
 // rejectedResult returns the result of a rejected line of a batch.

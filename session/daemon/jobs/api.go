@@ -247,7 +247,7 @@ func (j *Job) view() api.Job {
 	defer j.mu.Unlock()
 	o := &j.outcome
 	v := api.Job{
-		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: store.JobWaiting, Background: j.background,
+		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: j.recordState(j.state), Background: j.background,
 		Started: j.created, DurationMS: sinceMS(j.created), Command: int(o.started.Number), Result: o.result,
 	}
 	switch {
@@ -259,8 +259,6 @@ func (j *Job) view() api.Job {
 		v.Outcome = o.result.State
 	case j.state >= stateRunning && needs != "":
 		v.State, v.Needs = "needs_input", needs
-	case j.state >= stateRunning:
-		v.State = store.JobRunning
 	}
 	return v
 }

@@ -269,6 +269,47 @@ func TestApprovalWaitsForALostCaller(t *testing.T) {
 	})
 }
 
+// A caller that returned for an approval and is killed before it asks again loses its line or command after reconnectTime.
+// One that asks again in time does not.
+//
+// FEATURES: R63
+func TestEndUnlessRejoined(t *testing.T) {
+	for _, kind := range []string{"line", "command"} {
+		inHouse(t, func(t *testing.T, h *house, sh *script) {
+			ctx := identity.WithActor(t.Context(), agent)
+			request := func(job, known string) *answered {
+				call, how := api.Call{Job: job}, api.ApprovalOptions{Policy: "readonly", OnApproval: "return", KnownApproval: known}
+				if kind == "line" {
+					return h.exec(ctx, sh, api.Exec{Call: call, Line: "touch f", ApprovalOptions: how})
+				}
+				return h.run(ctx, api.Run{Call: call, NewSession: api.NewSession{Argv: []string{"touch", "f"}, Cwd: "/", ApprovalOptions: how}})
+			}
+			a := request("left", "")
+			if !a.back() || !a.NeedsApproval {
+				t.Fatalf("%s: %+v, %v", kind, a.Result, a.err)
+			}
+			h.EndUnlessRejoined("left")
+			if advance(reconnectTime - time.Second); h.gate.Pending() != 1 {
+				t.Fatalf("%s: it ended before reconnectTime", kind)
+			}
+			if advance(2 * time.Second); h.gate.Pending() != 0 {
+				t.Fatalf("%s: no caller came back, and its approval is pending", kind)
+			}
+			a = request("rejoined", "")
+			if !a.back() || !a.NeedsApproval {
+				t.Fatalf("%s: %+v, %v", kind, a.Result, a.err)
+			}
+			h.EndUnlessRejoined("rejoined")
+			if a = request("rejoined", a.Approval); a.back() {
+				t.Fatalf("%s: the second request returned: %+v, %v", kind, a.Result, a.err)
+			}
+			if advance(2 * reconnectTime); h.gate.Pending() != 1 {
+				t.Fatalf("%s: its caller waits, and its approval was withdrawn", kind)
+			}
+		})
+	}
+}
+
 // The event of a command that was rejected, or taken back, shows its end: the command is not listed as waiting then.
 //
 // FEATURES: R1 R63

@@ -111,6 +111,16 @@ func (j *Job) onCallerLeft(ctx context.Context, c *api.Call, leaves ending) {
 	}
 }
 
+// EndUnlessRejoined ends a job, or a command that is not started yet, whose caller returned before its end and does not
+// ask for it again within reconnectTime. It does not end jobs in the background.
+func (s *Set) EndUnlessRejoined(id string) {
+	if w := s.pendingStartByID(id); w != nil {
+		w.withdrawUnlessReconnected()
+	} else if j := s.byID(id); j != nil {
+		s.runAsync(j.endUnlessReconnected)
+	}
+}
+
 // endWithCaller ends the job because its caller left.
 func (j *Job) endWithCaller() {
 	j.setEnding(endsByCaller)

@@ -104,6 +104,7 @@ type Job struct {
 type previous struct {
 	line       *Job // submitted to the same session before it; nil if none was
 	typed      bool // the line was typed
+	started    bool // the job's record has its start
 	recordOnly bool // its progress is visible only in the session's recorded commands
 	rules      bool // the line had response rules, which are not recorded
 }

@@ -356,6 +356,12 @@ func (w *pendingStart) onCallerLeft(ctx context.Context) {
 		w.withdraw()
 		return
 	}
+	w.withdrawUnlessReconnected()
+}
+
+// withdrawUnlessReconnected withdraws the command, or ends it if it was started meanwhile, unless a caller asks for it
+// within reconnectTime.
+func (w *pendingStart) withdrawUnlessReconnected() {
 	w.s.runAsync(func() {
 		if w.callers.awaitReconnect(w.s.ctx, &w.machine) {
 			w.withdraw()

@@ -244,13 +244,22 @@ func (j *Job) row() store.Job {
 	return j.rowAt(j.current())
 }
 
+// recordState returns the state that the job's record has in a state of the job. A job that had started under the
+// previous daemon is running while this one adopts it. The caller holds mu.
+func (j *Job) recordState(at state) string {
+	if at == stateAdopting && j.previous.started {
+		return store.JobRunning
+	}
+	return at.recordState()
+}
+
 // rowAt returns the job's record in a state.
 func (j *Job) rowAt(at state) store.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	o := &j.outcome
 	r := store.Job{
-		ID: j.id, Session: j.e.ID(), Kind: store.JobLine, Line: j.line, State: at.recordState(), N: int(o.started.Number), Request: j.request, Created: j.created,
+		ID: j.id, Session: j.e.ID(), Kind: store.JobLine, Line: j.line, State: j.recordState(at), N: int(o.started.Number), Request: j.request, Created: j.created,
 	}
 	if j.command {
 		r.Kind = store.JobCommand

@@ -441,3 +441,14 @@ func TestStop_WaitsForPreparingJobs(t *testing.T) {
 		t.Error("a job that was not started was stopped")
 	}
 }
+
+// A job that had started under the previous daemon is running while this daemon adopts it.
+//
+// FEATURES: R17
+func TestRecordState_OfAdoptedJobs(t *testing.T) {
+	for started, want := range map[bool]string{true: store.JobRunning, false: store.JobWaiting} {
+		if got := (&Job{previous: previous{started: started}}).recordState(stateAdopting); got != want {
+			t.Errorf("started %v: %q, want %q", started, got, want)
+		}
+	}
+}
