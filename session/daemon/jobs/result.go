@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -166,7 +167,7 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		return
 	case err != nil && !errors.Is(err, context.Canceled):
 		r.Error, r.State = err.Error(), "lost"
-		if c.Number == 0 && isNotAccepted(err) {
+		if isNotAccepted(err, &c, j.line) {
 			r.State = "refused"
 			if errors.Is(err, session.ErrIncomplete) || errors.Is(err, session.ErrRefused) {
 				r.Hint = notAcceptedHint
@@ -231,8 +232,13 @@ const errKeeperLost = "its end was not seen: the keeper, which held its terminal
 // notAcceptedHint is the hint for a line that its shell rejected.
 const notAcceptedHint = "close its quotes and blocks, or check the output of the shell (`longterm output`); Ctrl-C was sent"
 
-// isNotAccepted reports whether err means that the shell rejected the line and ran nothing of it.
-func isNotAccepted(err error) bool {
+// isNotAccepted reports whether err means that the shell rejected the line and ran nothing of it. started is the line's
+// command, without a number if no start was seen. A shell that does not mark starts, such as dash, may seem to have
+// started an incomplete line on a slow machine: it runs nothing before the end of a single line.
+func isNotAccepted(err error, started *session.Command, line string) bool {
+	if started.Number > 0 {
+		return errors.Is(err, session.ErrIncomplete) && !strings.Contains(line, "\n")
+	}
 	for _, e := range []error{session.ErrIncomplete, session.ErrRefused, session.ErrLine, session.ErrBusy, session.ErrUserTyping, session.ErrNoShell} {
 		if errors.Is(err, e) {
 			return true

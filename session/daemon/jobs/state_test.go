@@ -452,3 +452,29 @@ func TestRecordState_OfAdoptedJobs(t *testing.T) {
 		}
 	}
 }
+
+// An incomplete single line was rejected even if its shell, which marks no starts, seems to have started it.
+//
+// FEATURES: R12
+func TestIsNotAccepted(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		number uint64
+		line   string
+		want   bool
+	}{
+		{session.ErrIncomplete, 0, "if true; then", true},
+		{session.ErrIncomplete, 0, "echo one\necho 'open", true},
+		{session.ErrIncomplete, 3, "if true; then", true},
+		{session.ErrIncomplete, 3, "echo one\necho 'open", false}, // echo ran
+		{session.ErrRefused, 3, "true", false},
+		{session.ErrBusy, 0, "true", true},
+		{errors.New("another"), 0, "true", false},
+	} {
+		started := session.Command{}
+		started.Number = c.number
+		if got := isNotAccepted(c.err, &started, c.line); got != c.want {
+			t.Errorf("%v, number %d, %q: %v", c.err, c.number, c.line, got)
+		}
+	}
+}
