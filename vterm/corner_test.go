@@ -12,6 +12,7 @@ var cornerCases = []functionCase{
 	{"REP repeats what stands right before it", "ab\x1b[2b", "abbb @0,4"},
 	{"REP after a control does nothing", "ab\r\x1b[2b", "ab @0,0"},
 	{"REP after a control sequence does nothing", "ab\x1b[1m\x1b[2b", "ab @0,2"},
+	{"REP after a control and a character without a cell does nothing", "ab\r\u200b\x1b[2b", "ab @0,0"},
 	{"REP after REP does nothing", "ab\x1b[2b\x1b[2b", "abbb @0,4"},
 	{"REP repeats a wide character", "\u4f60\x1b[2b", "\u4f60\u4f60\u4f60 @0,6"},
 	{"REP after SO goes on with what was printed", "\x1b(0q\x1b[2b", "\u2500\u2500\u2500 @0,3"},

@@ -5,8 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/vterm/internal/color"
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
 // settingModes lists the modes that AppendSettings writes. Frames, AppendOutputState and Modes cover the others.
@@ -132,21 +135,50 @@ func (t *Terminal) appendSavedCursor(dst []byte) []byte {
 	return dst
 }
 
-// CanRestoreOutputState reports whether a terminal on which other text was drawn regains the state for further output by
-// AppendOutputState and a second print of RepeatableRune. It does not while a wrap is pending at the saved cursor
-// (DECSC), since only a character in the last column makes a wrap pending, nor in insert mode, where the second print
-// would move cells.
-func (t *Terminal) CanRestoreOutputState() bool {
-	s := &t.saved[t.slot()]
-	return !(s.set && s.cur.Pending) && t.modes&modeInsert == 0
+// CanDrawOver reports whether a caller may draw other text over this screen on a real terminal, with CUP, SGR, ECH and
+// printable characters, and erase it without a trace: it draws the former cells again and calls AppendEndDrawing. It
+// may not where more than the cells, the cursor, the pen and the character that REP repeats would change, or be
+// interpreted differently: within a sequence or character, with a pending wrap, in other character sets, in VT52,
+// insert or origin mode, between left and right margins, with protection or a link, and on lines of double width.
+func (t *Terminal) CanDrawOver() bool {
+	if t.parser.State != parse.Ground || t.decoder.Pending() || t.cur.Pending || !t.simple ||
+		t.modes&(modeANSI|modeOrigin) != modeANSI || t.left > 0 || t.right < t.cols-1 || t.protect != 0 || t.pen.Link != 0 {
+		return false
+	}
+	var l Line
+	t.scr.CopyRow(&l, t.cur.Row)
+	col := t.cur.Col - t.reprintedColumns()
+	if t.join == 0 || l.Size != LineNormal {
+		return l.Size == LineNormal
+	}
+	state := width.Plain
+	if t.modes&modeGraphemes != 0 {
+		state = width.Start(width.Of(t.lastRune))
+	}
+	return t.join == state && t.lastRune != 0 && col >= 0 && col < len(l.Cells) && l.Cells[col].Rune() == t.lastRune &&
+		t.tables.Styles.List[l.Cells[col].Style()] == t.pen
 }
 
-// RepeatableRune returns the character that REP would repeat now, before character sets map it; 0 if REP does nothing.
-func (t *Terminal) RepeatableRune() rune {
+// reprintedColumns returns the width of the character before the cursor if a REP would repeat it now; otherwise 0.
+func (t *Terminal) reprintedColumns() int {
 	if t.join == 0 {
 		return 0
 	}
-	return t.lastRune
+	return t.columns(width.Of(t.lastRune))
+}
+
+// AppendEndDrawing appends sequences for a terminal with the default pen after a drawing that CanDrawOver allowed: they
+// restore the cursor, the pen, and the character that REP repeats, which is printed again.
+func (t *Terminal) AppendEndDrawing(dst []byte) []byte {
+	n := t.reprintedColumns()
+	dst = fmt.Appendf(dst, "\x1b[%d;%dH", t.cur.Row+1, t.cur.Col-n+1)
+	if t.pen != (Style{}) {
+		dst = fmt.Appendf(dst, "\x1b[%sm", sgrString(t.pen))
+	}
+	if n > 0 {
+		dst = utf8.AppendRune(dst, t.lastRune)
+	}
+	return dst
 }
 
 func (p *page) appendMargins(dst []byte) []byte {

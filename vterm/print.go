@@ -46,7 +46,7 @@ func (t *Terminal) print(r rune) {
 				return
 			}
 		}
-		t.join = width.Start(p)
+		t.join, t.lastRune = width.Start(p), 0 // REP repeats nothing from before a control function
 	} else {
 		s, joined := width.Step(t.join, p)
 		t.join = s

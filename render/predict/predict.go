@@ -159,7 +159,7 @@ func (m *Machine) key(g guess, s Screen) {
 		}
 		m.col = g.col
 	}
-	if g.before = s.Rune(g.row, g.col); len(m.guesses) >= maxGuesses {
+	if g.before = s.Rune(g.row, g.col); g.before == 0 || len(m.guesses) >= maxGuesses {
 		m.dropUntil(g.message)
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -46,7 +45,7 @@ func (l *link) arrives(taken uint64, output string) {
 	l.now = l.now.Add(100 * time.Millisecond)
 	l.out(l.t.Acknowledged(taken, l.now))
 	_, _ = l.plain.Write([]byte(output))
-	l.out(l.t.Write([]byte(output), true, l.now))
+	l.out(l.t.Write([]byte(output), l.now))
 }
 
 // passes has time pass in which nothing comes.
@@ -157,6 +156,10 @@ func TestGuesses(t *testing.T) {
 		}, "$ ab\n$ l<sx>|"},
 		{"the end of the row", func(l *link) { l.types("cdefghijklmnopqrstuvw") }, "$ a|"},
 		{"wide characters are to be seen", func(l *link) { l.types("漢") }, "$ a|"},
+		{"with colours, bracketed paste and a scroll region", func(l *link) {
+			l.arrives(2, "\x1b[1;2r\x1b[1;4H\x1b[?2004h\x1b[44;38;5;2mb")
+			l.types("cd")
+		}, "$ ab<cd>|"},
 		{"output with attributes goes on", func(l *link) { l.arrives(1, "\x1b[4m"); l.arrives(2, "bZ") }, "$ a<bZ>|"},
 	} {
 		l := ready()
@@ -173,10 +176,10 @@ func TestFastLinks(t *testing.T) {
 		l := newLink(20, 1)
 		l.t.Always = always
 		_, _ = l.t.vt.Write([]byte("$ "))
-		l.out(l.t.Write(nil, true, l.now))
+		l.out(l.t.Write(nil, l.now))
 		l.types("a")
 		l.out(l.t.Acknowledged(1, l.now.Add(time.Millisecond)))
-		l.out(l.t.Write([]byte("a"), true, l.now))
+		l.out(l.t.Write([]byte("a"), l.now))
 		l.types("b")
 		if got := strings.Contains(shows(l.real), "<b>"); got != always {
 			t.Errorf("always %v: %s", always, shows(l.real))
@@ -184,68 +187,160 @@ func TestFastLinks(t *testing.T) {
 	}
 }
 
-// Whatever is typed and printed, and however it is cut: when all has come, the terminal shows what the other end printed
-// and nothing else, and its state is the one that further output relies on.
+// Whatever is typed and printed, and however it is cut: without the predictions, the terminal shows what the other end
+// printed and nothing else, and its state is the one that further output relies on.
 func FuzzGuesses(f *testing.F) {
-	f.Add([]byte("tatbEabtcTxPhello\x1b[4mEtdte"))
-	f.Add([]byte("P\x1b[2;5r\x1b[?6htaEaTtbEbR"))
-	f.Add([]byte("P\x1b(0taEqTtbtcW\x1b7xtdEd"))
-	f.Add([]byte("tat0Ea02000000000\x1b70000000"))
-	f.Add([]byte("P\x04\x1b[4htatbEatc0\x03\x1b[b"))
-	f.Add([]byte("tatbEatc0\x03\x1b[b"))
-	f.Add([]byte("P\x1b[?69h\x1b[3;9staEaTtbtctdtx"))
+	for _, script := range seeds {
+		f.Add([]byte(script))
+	}
 	f.Fuzz(func(t *testing.T, script []byte) {
-		l := newLink(12, 4)
-		l.t.Always = true
-		l.arrives(0, "$ ")
-		for len(script) > 1 {
-			op, arg := script[0], script[1]
-			script = script[2:]
-			switch op {
-			case 't':
-				l.key(string(rune(arg)))
-			case 'k':
-				l.key([]string{"\x1b[D", "\x1b[C", "\x7f", "\r"}[arg%4])
-			case 'E':
-				if echo := string(rune(arg)); !strings.ContainsAny(echo, begins) { // arrives says that it is whole
-					l.arrives(l.n, echo)
-				}
-			case 'T':
-				l.passes(time.Duration(arg) * 10 * time.Millisecond)
-			case 'R':
-				cols, rows := 5+int(arg%16), 2+int(arg/16)
-				l.out(l.t.Resize(cols, rows, l.n))
-				l.real.Resize(cols, rows)
-				l.plain.Resize(cols, rows)
-			default:
-				text := script[:min(len(script), int(arg%32))]
-				script = script[len(text):]
-				whole := op == 'P' && utf8.Valid(text) && !bytes.ContainsAny(text, begins) && !endsWithin(text)
-				l.now = l.now.Add(time.Millisecond)
-				_, _ = l.plain.Write(text)
-				l.out(l.t.Write(text, whole, l.now))
-				if !whole { // what was begun is ended, as the next piece would
-					end := []byte("\x18")
-					_, _ = l.plain.Write(end)
-					l.out(l.t.Write(end, true, l.now))
-				}
-			}
+		if diff := play(script); diff != "" {
+			t.Fatalf("%q: %s", script, diff)
 		}
-		l.out(l.t.Clear(l.n))
-		same := func(when string) {
-			if got, want := shows(l.real), shows(l.plain); got != want {
-				t.Fatalf("%s it shows\n%s\nwant\n%s", when, got, want)
-			}
-		}
-		same("at the end")
-		more := []byte("Zq\r\nX\x1b8Y")
-		_, _ = l.plain.Write(more)
-		l.out(more)
-		same("after more output")
 	})
 }
 
-// begins are the characters that a sequence begins with.
-const begins = "\x1b\u0090\u0098\u009b\u009d\u009e\u009f"
+// seeds are scripts that once went wrong.
+var seeds = []string{
+	"tatbEabtcTxPhello\x1b[4mEtdte",
+	"P\x1b[2;5r\x1b[?6htaEaTtbEbR",
+	"P\x1b(0taEqTtbtcW\x1b7xtdEd",
+	"tat0Ea02000000000\x1b70000000",
+	"P\x04\x1b[4htatbEatc0\x03\x1b[b",
+	"tatbEatc0\x03\x1b[b",
+	"P\x1b[?69h\x1b[3;9staEaTtbtctdtx",
 
-func endsWithin(b []byte) bool { return len(b) > 0 && b[len(b)-1] >= 0x80 }
+	// REP after predictions were erased earlier, after a NUL, a mark, a character without a cell.
+	"taEatbk\x03P\x03\x1b[b",
+	"taEatbP\x05\x00\x1b[2b",
+	"taEatxP\x06\u0301\x1b[3b",
+	"taEaP\x02\x1bht P\x03\u200b",
+
+	// Characters that join the one before the cursor.
+	"taEat P\x04\U0001f3fb",
+
+	// Drawn within a sequence, a character, a string.
+	"taEaP\x01\x1btb",
+	"taEaP\x01\xc2tb",
+	"taEatqP\x02\x1bXEq",
+
+	// VT52 mode, guarded area, link of the pen.
+	"P\x05\x1b[?2ltaEatb",
+	"P\x02\x1bVtaEatq",
+	"P\x08\x1b]8;;a\x1b\\taEak\x02",
+
+	// Protected cells, lines of double width, images, wide characters, attributes of blanks.
+	"taEatbP\x06 \x1b[1\"q",
+	"P\x01\ttaEatqP\x03\x1b#6EqEq",
+	"P\x02aataEat P\x05\x1b#3ab",
+	"taEatxP\x06\x1bPq~\x1b\\",
+	"taEatxP\x08\U0001f1e6\x1b[ @",
+	"taEatxP\x04\x1b[8mP\x05a\x1b[${",
+
+	// A size that the program sets.
+	"P\x05babaataEatxP\x09ba\x1b[8;;9t",
+	"P\x01\ttaEatxP\x08\x1b[8;;9ta",
+}
+
+// play runs a script of operations, each a letter and an argument, and returns how the terminal then differs from one
+// without predictions; "": it does not.
+func play(script []byte) string {
+	l, scriptLen := newLink(12, 4), len(script)
+	l.t.Always = true
+	l.arrives(0, "$ ")
+	for len(script) > 1 {
+		op, arg := script[0], script[1]
+		script = script[2:]
+		switch op {
+		case 't':
+			l.key(string(rune(arg)))
+		case 'k':
+			l.key([]string{"\x1b[D", "\x1b[C", "\x7f", "\r"}[arg%4])
+		case 'E':
+			l.arrives(l.n, string(rune(arg)))
+		case 'T':
+			l.passes(time.Duration(arg) * 10 * time.Millisecond)
+		case 'R':
+			cols, rows := 5+int(arg%16), 2+int(arg/16)
+			l.out(l.t.Resize(cols, rows, l.n))
+			l.real.Resize(cols, rows)
+			l.plain.Resize(cols, rows)
+		default:
+			text := script[:min(len(script), int(arg%32))]
+			script = script[len(text):]
+			l.now = l.now.Add(time.Millisecond)
+			_, _ = l.plain.Write(text)
+			l.out(l.t.Write(text, l.now))
+		}
+	}
+	l.out(l.t.Clear(l.n))
+	if diff := difference(l.real, l.plain); diff != "" {
+		return diff
+	}
+	more := []byte([...]string{"\x1b[bZq\r\nX\x1b8Y", "\u0301", "\U0001f3fb"}[scriptLen%3])
+	_, _ = l.plain.Write(more)
+	l.out(more)
+	if diff := difference(l.real, l.plain); diff != "" {
+		return fmt.Sprintf("after %q more, %s", more, diff)
+	}
+	return ""
+}
+
+// difference returns how a terminal differs from the one that it should equal; "": it does not.
+func difference(got, want *vterm.Terminal) string {
+	var f, g vterm.Frame
+	got.Frame(&f, vterm.Query{})
+	want.Frame(&g, vterm.Query{})
+	var what string
+	state, wanted := got.AppendOutputState(nil), want.AppendOutputState(nil)
+	switch {
+	case f.Cursor != g.Cursor:
+		what = fmt.Sprintf("its cursor is %+v, want %+v", f.Cursor, g.Cursor)
+	case !bytes.Equal(state, wanted):
+		what = fmt.Sprintf("its state is %q, want %q", state, wanted)
+	default:
+		what = differentCell(&f, &g)
+	}
+	if what == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s; it shows\n%s\nwant\n%s", what, shows(got), shows(want))
+}
+
+// differentCell describes the first row or cell that differs between two frames of the same size; "": none does.
+func differentCell(f, g *vterm.Frame) string {
+	for row := range g.Lines {
+		a, b := &f.Lines[row], &g.Lines[row]
+		if a.Wrapped != b.Wrapped || a.Size != b.Size {
+			return fmt.Sprintf("row %d is wrapped %v of size %v, want %v of %v", row, a.Wrapped, a.Size, b.Wrapped, b.Size)
+		}
+		for col := range g.Cols {
+			if x, y := describe(f, a, col), describe(g, b, col); x != y {
+				return fmt.Sprintf("row %d column %d has %+v, want %+v", row, col, x, y)
+			}
+		}
+	}
+	return ""
+}
+
+// cell is all about a cell, without the indices of its frame.
+type cell struct {
+	text  string
+	blank bool
+	flags vterm.Cell
+	width int
+	style vterm.Style
+	link  vterm.Link
+}
+
+func describe(f *vterm.Frame, l *vterm.Line, col int) (d cell) {
+	c := vterm.Cell(0)
+	if col < len(l.Cells) {
+		c = l.Cells[col]
+	}
+	d = cell{string(f.AppendText(nil, c)), c.Blank(), c & (vterm.CellProtected | vterm.CellISOGuard | vterm.CellImage), c.Width(), f.Style(c), vterm.Link{}}
+	if d.style.Link > 0 {
+		d.link, d.style.Link = f.Links[d.style.Link], 0
+	}
+	return d
+}

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -26,21 +27,13 @@ func NewTerminal(cols, rows int) *Terminal {
 	return t
 }
 
-// Write processes bytes for the terminal. whole reports that they end between two sequences; predictions are drawn only
-// there.
-func (t *Terminal) Write(b []byte, whole bool, now time.Time) []byte {
-	isDrawn := t.drawn
-	t.out = t.erasePredictions(t.out[:0])
-	if isDrawn && len(b) > 0 && (b[0] == 0x1b || b[0] == 0xc2) { // REP may follow
-		t.out = t.reprint(t.out)
-	}
-	t.out = append(t.out, b...)
+// Write processes bytes for the terminal.
+func (t *Terminal) Write(b []byte, now time.Time) []byte {
+	t.out = append(t.erasePredictions(t.out[:0]), b...)
 	_, _ = t.vt.Write(b) // never fails
 	t.refresh()
 	t.Machine.Compare(t, now)
-	if whole {
-		t.out = t.drawPredictions(t.out)
-	}
+	t.out = t.drawPredictions(t.out)
 	return t.out
 }
 
@@ -74,16 +67,6 @@ func (t *Terminal) Clear(n uint64) []byte {
 	return t.out
 }
 
-// reprint appends the character before the cursor again, so that a REP that follows repeats it.
-func (t *Terminal) reprint(dst []byte) []byte {
-	c := &t.frame.Cursor
-	r := t.vt.RepeatableRune()
-	if r == 0 || c.Col == 0 || t.Rune(c.Row, c.Col-1) == 0 {
-		return dst
-	}
-	return utf8.AppendRune(append(dst, '\b'), r)
-}
-
 func (t *Terminal) redraw(now time.Time) []byte {
 	t.Machine.Compare(t, now)
 	t.out = t.out[:0]
@@ -95,57 +78,63 @@ func (t *Terminal) redraw(now time.Time) []byte {
 
 func (t *Terminal) refresh() { t.vt.Frame(&t.frame, vterm.Query{}) }
 
-// Cursor implements Screen. No prediction is made in a state that erasePredictions could not restore.
+// Cursor implements Screen. No prediction is made or drawn in a state that erasePredictions could not restore.
 func (t *Terminal) Cursor() (row, col int, ok bool) {
 	c := &t.frame.Cursor
-	return c.Row, c.Col, !c.Pending && c.Visible && t.vt.CanRestoreOutputState()
+	return c.Row, c.Col, c.Visible && t.vt.CanDrawOver()
 }
 
 // Cols implements Screen.
 func (t *Terminal) Cols() int { return t.frame.Cols }
 
-// Rune implements Screen.
+// Rune implements Screen. It returns 0 too for a cell that erasePredictions could not restore.
 func (t *Terminal) Rune(row, col int) rune {
-	if row >= len(t.frame.Lines) || col >= len(t.frame.Lines[row].Cells) {
+	if row >= len(t.frame.Lines) {
 		return ' '
 	}
-	c := t.frame.Lines[row].Cells[col]
-	if c.Width() != vterm.WidthNarrow {
+	l := &t.frame.Lines[row]
+	if l.Size != vterm.LineNormal {
 		return 0
 	}
-	var buf [16]byte
-	text := t.frame.AppendText(buf[:0], c)
-	r, size := utf8.DecodeRune(text)
-	if size != len(text) {
-		return 0
+	if col >= len(l.Cells) {
+		return ' '
 	}
-	return r
+	c := l.Cells[col]
+	st := t.frame.Style(c)
+	switch {
+	case c.Width() != vterm.WidthNarrow || c&(vterm.CellCluster|vterm.CellProtected|vterm.CellImage) != 0 || st.Link != 0:
+		return 0
+	case !c.Blank() && c.Rune() < maxNarrow:
+		return c.Rune()
+	case c.Blank() && st == vterm.Style{BG: st.BG}: // as ECH leaves it
+		return ' '
+	}
+	return 0
 }
 
-// neutral resets modes so that cells can be drawn anywhere. AppendOutputState restores the program's settings
-// afterwards.
-const neutral = "\x1b[?6l\x1b[?69l\x1b[r\x1b[4l\x1b[?7h\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[m"
+// maxNarrow is where scripts start in which the width of a character depends on modes and neighbours.
+const maxNarrow = 0x1100
 
 // erasePredictions appends sequences that remove the predictions from the terminal.
 func (t *Terminal) erasePredictions(dst []byte) []byte {
 	if !t.drawn {
 		return dst
 	}
-	dst = append(dst, neutral...)
+	dst = append(dst, "\x1b[m"...)
 	for _, c := range t.overlay {
 		dst = render.AppendCell(render.AppendCursor(dst, c.Row, c.Col), &t.frame, c.Row, c.Col)
 	}
 	t.overlay, t.drawn = t.overlay[:0], false
-	return t.restoreCursor(dst, t.frame.Cursor.Row, t.frame.Cursor.Col)
+	return t.vt.AppendEndDrawing(dst)
 }
 
 // drawPredictions appends the predictions, underlined.
 func (t *Terminal) drawPredictions(dst []byte) []byte {
 	cells, row, col, ok := t.Drawn()
-	if _, _, plain := t.Cursor(); !ok || !plain {
+	if _, _, plain := t.Cursor(); !ok || !plain || slices.ContainsFunc(cells, t.isFixed) {
 		return dst
 	}
-	dst = append(dst, neutral...)
+	dst = append(dst, "\x1b[m"...)
 	for _, c := range cells {
 		dst = render.AppendCursor(dst, c.Row, c.Col)
 		if c.Erased {
@@ -158,7 +147,8 @@ func (t *Terminal) drawPredictions(dst []byte) []byte {
 	return render.AppendCursor(dst, row, col)
 }
 
-// restoreCursor appends the program's cursor and all other state that its output relies on.
-func (t *Terminal) restoreCursor(dst []byte, row, col int) []byte {
-	return t.vt.AppendOutputState(render.AppendCursor(dst, row, col))
+// isFixed reports whether a cell cannot be drawn over: erasePredictions could not restore it, or it is gone since the
+// prediction.
+func (t *Terminal) isFixed(c Cell) bool {
+	return c.Row >= t.frame.Rows || c.Col >= t.frame.Cols-1 || t.Rune(c.Row, c.Col) == 0
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/render/predict"
-	"github.com/longterm-dev/longterm/session/attach"
 )
 
 // localEcho draws typed text before its echo arrives. All methods accept nil and do nothing then.
@@ -17,14 +16,12 @@ import (
 // the current holder, and waits only for a terminal that accepts none of its own drawing. Lock order: the attachment's
 // mutex, then this one, then leftMu.
 type localEcho struct {
-	mu       sync.Mutex
-	t        *termio.Terminal
-	p        *predict.Terminal
-	filter   attach.Filter // knows where sequences end
-	heldBack []byte        // output that the last write held back
-	newest   uint64        // number of the newest input message
-	timer    *time.Timer
-	ended    bool // the terminal is restored: nothing may be drawn
+	mu     sync.Mutex
+	t      *termio.Terminal
+	p      *predict.Terminal
+	newest uint64 // number of the newest input message
+	timer  *time.Timer
+	ended  bool // the terminal is restored: nothing may be drawn
 
 	leftMu sync.Mutex     // guards left
 	left   []inputMessage // input that a typing goroutine left for the current holder of mu
@@ -60,9 +57,7 @@ func (a *localEcho) write(b []byte) error {
 func (a *localEcho) show(b []byte) error {
 	a.lock()
 	defer a.unlock()
-	a.heldBack = a.filter.Append(a.heldBack[:0], b)
-	whole := a.filter.IsBetweenSequences() && (len(b) == 0 || b[len(b)-1] < 0x80)
-	return a.write(a.p.Write(b, whole, time.Now()))
+	return a.write(a.p.Write(b, time.Now()))
 }
 
 // predict draws predictions for the n-th message, which the caller does not change later.
@@ -161,7 +156,7 @@ func (a *localEcho) reset() {
 	_ = a.t.Draw(a.p.Clear(a.newest))
 	cols, rows := a.t.Size()
 	always := a.p.Always
-	a.p, a.newest, a.filter = predict.NewTerminal(cols, rows), 0, attach.Filter{}
+	a.p, a.newest = predict.NewTerminal(cols, rows), 0
 	a.p.Always = always
 }
 
