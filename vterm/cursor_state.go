@@ -147,11 +147,10 @@ func (t *Terminal) CanDrawOver() bool {
 	}
 	var l Line
 	t.scr.CopyRow(&l, t.cur.Row)
-	col := t.cur.Col - t.reprintedColumns()
 	if t.join == 0 || l.Size != LineNormal {
 		return l.Size == LineNormal
 	}
-	state := width.Plain
+	col, state := t.cur.Col-t.reprintedColumns(), width.Plain
 	if t.modes&modeGraphemes != 0 {
 		state = width.Start(width.Of(t.lastRune))
 	}
