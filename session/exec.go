@@ -135,9 +135,16 @@ func (h *lineHost) addRun(r *Run) error {
 
 // noteTypedInput passes typed input to the machine that runs lines.
 func (h *lineHost) noteTypedInput(data []byte) {
-	if h.isFollowed() {
-		h.machine.NoteTyped(data)
+	if !h.isFollowed() {
+		return
 	}
+	if n := bytes.Count(data, []byte("\r")); n > 0 {
+		h.entered = enteredLine{at: h.s.offset, time: time.Now()}
+		if n == 1 && h.shell.Phase() == shell.PhasePrompt { // else a program may have read it
+			h.entered.text = h.s.typing.lineText.Ended
+		}
+	}
+	h.machine.NoteTyped(data)
 }
 
 // busyWith returns the running command, for an error.
@@ -200,6 +207,13 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 		s.log.Warn("output on the row of the prompt may be cleared", "session", s.cfg.ID, "err", err)
 	}
 	b = append(b, st.InputPrefix(h.shell.kind, l.RecordHistory)...)
+	if !l.RecordHistory && !h.needsWrap(text) { // wrapped, it removes itself
+		if name, content := st.UnrecordedFile(h.shell.kind); name != "" {
+			if err := atomicfile.Write(filepath.Join(h.shell.stateDir, name), atomicfile.Options{Shared: true}, content); err != nil {
+				s.log.Warn("the shell may record a submitted line in its history", "session", s.cfg.ID, "err", err)
+			}
+		}
+	}
 	if h.needsWrap(text) {
 		var err error
 		if text, err = h.wrapLine(text); err != nil {
@@ -356,7 +370,7 @@ func (h *lineHost) noteTyped(data []byte) {
 func (h *lineHost) recordTyped(l *Line) {
 	s := h.s
 	h.applyEvent(shell.Event{Kind: shell.EventTyped, At: s.offset, Text: l.Text})
-	s.history.recordCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
+	s.history.recordCommand(journal.PhaseTyping, typedMark{Text: l.Text, ID: l.ID})
 	s.typing.dedup.RememberLine(l.ID)
 }
 
@@ -467,6 +481,19 @@ func (h *lineHost) endRuns(err error) {
 	if h.shell != nil {
 		h.machine.EndAll(err)
 	}
+}
+
+// NewestCommand returns the newest command of the session's shell, running or ended. Its Number is 0 if there is none.
+func (s *Session) NewestCommand(ctx context.Context) (c Command, err error) {
+	err = s.do(ctx, func() {
+		if c = s.lines.lastCommand; s.lines.shell == nil {
+			return
+		}
+		if st := s.lines.shell.State(); st.Running != nil && !st.HasEnded {
+			c.Command, c.Running = *st.Running, true
+		}
+	})
+	return c, err
 }
 
 // Drop removes a line that has not started from the queue. A line that has started continues without supervision.

@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -32,6 +33,14 @@ type lineHost struct {
 	hasPreparedShell bool
 	lastCommand      Command   // newest command of the shell, running or ended
 	readSince        time.Time // when the editor last started to read, for pastes
+	entered          enteredLine
+}
+
+// enteredLine is the newest line that was typed by keys, and ended.
+type enteredLine struct {
+	at   uint64 // output offset
+	time time.Time
+	text string // "": unknown
 }
 
 // newLineHost returns the host of a session's lines, with the tracking of its shell.
@@ -73,6 +82,8 @@ func (h *lineHost) Do(a lineexec.Action) error {
 		close(r.StartedC)
 	case lineexec.ActEnded:
 		h.recordEnd(&a)
+	case lineexec.ActFoundRunning:
+		h.startEntered()
 	case lineexec.ActAtPrompt, lineexec.ActMarksLost:
 		h.assumeAtPrompt(&a)
 	case lineexec.ActRepair:
@@ -143,6 +154,14 @@ func (h *lineHost) assumeAtPrompt(a *lineexec.Action) {
 	if lost && h.repairMarks(nil) == nil {
 		h.machine.HoldForRepair()
 	}
+}
+
+// startEntered starts the command of the line that the user typed: by the kernel's report, it runs.
+func (h *lineHost) startEntered() {
+	s, e := h.s, h.entered
+	s.history.recordCommand(journal.PhaseTyping, typedMark{Text: e.text, Keys: true, At: e.at, By: s.typing.lineAuthor})
+	h.applyEvent(shell.Event{Kind: shell.EventTyped, At: s.offset, Time: e.time, Text: e.text, TypedAt: e.at})
+	s.inputwait.scheduleProbe(s.inputwait.machine.Resume(time.Now(), s.silentSince()))
 }
 
 // errNoRepair is returned for a shell without a line that restores its marks.

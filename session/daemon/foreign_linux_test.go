@@ -136,3 +136,58 @@ func TestLine_HasTheProgramsStatus_WhenItEndsIt(t *testing.T) {
 		}
 	}
 }
+
+// A line that ends the program that a shell runs has the status that the shell got.
+//
+// FAULT: H3
+func TestLine_HasTheProgramsStatus_WhenItEndsItInAShell(t *testing.T) {
+	t.Parallel()
+	python := tier.Path(t, "python3")
+	r, dir := serve(t), t.TempDir()
+	bashSession(t, r, "shell", dir)
+	get[api.Typed](r, "POST", "/sessions/shell/input", api.Input{Text: python + " -q", Enter: true})
+	r.wait("shell", api.Condition{Kind: "text", Text: ">>>"})
+	res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "1+1", Foreign: true, Wait: true})
+	if res.ExitCode != nil || res.ExitUnknown != api.ExitNone || res.Output != "2\n" {
+		t.Errorf("%+v", res)
+	}
+	res = get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "print('bye'); exit(3)", Foreign: true, Wait: true})
+	if res.State != "exited" || res.ExitCode == nil || *res.ExitCode != 3 || res.ExitUnknown != "" || res.Output != "bye\n" {
+		t.Errorf("%+v", res)
+	}
+}
+
+// A line for a program that a user started by keys in dash, which does not mark starts, reaches the program. The shell counts as
+// running it, also for the next daemon.
+//
+// FAULT: H27
+func TestLine_ForProgramTypedIntoDash(t *testing.T) {
+	t.Parallel()
+	python, dash := tier.Path(t, "python3"), tier.Path(t, "dash")
+	r, dir := serve(t), t.TempDir()
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "s", Argv: []string{dash}, Cwd: dir})
+	get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: "true"})
+	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: python + " -q", Enter: true})
+	r.wait("s", api.Condition{Kind: "text", Text: ">>>"})
+	r.wait("s", api.Condition{Kind: "input"})
+	s := get[api.Session](r, "GET", "/sessions/s", nil)
+	if s.Shell == nil || s.Shell.Phase != "running" || s.Shell.Command != python+" -q" {
+		t.Errorf("the shell: %+v", s.Shell)
+	}
+	foreign := func(line string) api.Result {
+		return get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: line, Foreign: true, Wait: true})
+	}
+	if res := foreign("6*7"); res.State != "exited" || res.Output != "42\n" {
+		t.Errorf("%+v", res)
+	}
+	r.again()
+	if s := get[api.Session](r, "GET", "/sessions/s", nil); s.Shell == nil || s.Shell.Phase != "running" {
+		t.Errorf("after a restart: %+v", s.Shell)
+	}
+	if res := foreign("exit(3)"); res.State != "exited" || res.ExitCode == nil || *res.ExitCode != 3 {
+		t.Errorf("%+v", res)
+	}
+	if res := get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: "echo $?", Wait: true}); res.Output != "3\n" {
+		t.Errorf("%+v", res)
+	}
+}

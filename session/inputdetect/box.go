@@ -1,13 +1,23 @@
 package inputdetect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// A password box is a window of a full-screen program, as drawn by whiptail, dialog and pinentry. The program reads
+// A box is a window of a full-screen program, as drawn by whiptail, dialog and pinentry. In a password box the program reads
 // keys and shows none of them, or one mark for each.
+
+// boxPrograms show one box with a question and exit when it is answered. Other full-screen programs may draw boxes too.
+var boxPrograms = newSet("whiptail", "dialog", "cdialog", "pinentry-curses")
+
+// boxTop matches the upper edge of a box, perhaps with a title in it.
+var boxTop = pattern.Lazy(`^\s*(?:[┌╔╭][─═┤├].*[┐╗╮]|\+--.*\+)\s*$`)
+
+// emptyField matches an empty input field, or a line within a box.
+var emptyField = pattern.Lazy(`^[_=-]*$`)
 
 // secretWord matches a secret's name as a word of a sentence.
 var secretWord = pattern.Lazy(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)s?(?:$|[^\pL\pN])`)
@@ -20,7 +30,7 @@ const maxBoxRows = 12
 
 // passwordBoxText returns the prompt of a password box at the cursor, or "" if there is none.
 func passwordBoxText(f *Facts) string {
-	if f.Modes == nil || f.Modes.Canonical || f.Modes.Echo || !f.AltScreen || f.BracketedPaste {
+	if !readsHiddenKeys(f) {
 		return ""
 	}
 	before, left := trimFrame(f.Line)
@@ -44,6 +54,55 @@ func passwordBoxText(f *Facts) string {
 		}
 	}
 	return ""
+}
+
+// box returns the kind of input that the box of a program in boxPrograms waits for, and its text.
+func box(f *Facts) (kind Kind, text string) {
+	if !readsHiddenKeys(f) || !boxPrograms[f.Probe.Program] {
+		return None, ""
+	}
+	if text = boxText(f); text == "" {
+		return None, ""
+	}
+	before, left := trimFrame(f.Line)
+	after, right := trimFrame(f.After)
+	if left && right && before == "" && emptyField.MatchString(after) {
+		return Text, text
+	}
+	return Menu, text
+}
+
+// readsHiddenKeys reports whether a full-screen program reads keys that the terminal does not show, in no line editor.
+func readsHiddenKeys(f *Facts) bool {
+	return f.Modes != nil && !f.Modes.Canonical && !f.Modes.Echo && f.AltScreen && !f.BracketedPaste
+}
+
+// boxText returns the title and the first paragraph of the box at the cursor, or "" if there is none.
+func boxText(f *Facts) string {
+	top := len(f.Above) - 1
+	for top >= 0 && !boxTop.MatchString(f.Above[top]) {
+		top--
+	}
+	if top < 0 {
+		return ""
+	}
+	title, _ := trimFrame(strings.Trim(strings.TrimSpace(f.Above[top]), "+-"))
+	var words []string
+	for _, row := range slices.Concat(f.Above[top+1:], []string{f.Line + f.After}, f.Below) {
+		text, framed := trimFrame(row)
+		isEmpty := emptyField.MatchString(text)
+		if !framed || isEmpty && len(words) > 0 {
+			break
+		}
+		if !isEmpty {
+			words = append(words, text)
+		}
+	}
+	if body := strings.Join(words, " "); title == "" || body == "" {
+		return title + body
+	} else {
+		return title + ": " + body
+	}
 }
 
 // trimFrame returns a row's text without the frame of a box, and whether it has a frame.

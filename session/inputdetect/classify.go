@@ -1,6 +1,7 @@
 package inputdetect
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -35,6 +36,7 @@ type evaluation struct {
 	looksLikeProgress bool   // the line is a progress display
 	backgroundReader  bool   // isBackgroundReader
 	isPasswordBox     bool   // the cursor is in a password box
+	isBox             bool   // the program shows another box
 }
 
 // Classify decides whether a program waits for input, and for which kind.
@@ -92,11 +94,14 @@ func newEvaluation(f *Facts) *evaluation {
 	}
 	s.isPrompt, s.kind, s.phraseReason = found, p.kind, p.reason
 	if words := passwordBoxText(f); words != "" {
-		s.isPrompt, s.kind, s.phraseReason, s.promptLine, s.isPasswordBox = true, Password, "shows a password box", words, true
+		s.isPrompt, s.kind, s.phraseReason, s.promptLine, s.isPasswordBox = true, Password, "shows a password box", cmp.Or(boxText(f), words), true
+	} else if kind, words := box(f); kind != None {
+		s.isPrompt, s.kind, s.phraseReason, s.promptLine, s.isBox = true, kind, "shows a box", words, true
 	}
-	s.isKnownREPL = s.isREPLPrompt() || s.readsKeysInBackground(f.Above)
+	filter := s.isSilentFilter()
+	s.isKnownREPL = s.isREPLPrompt() || s.readsKeysInBackground(f.Above) || filter
 	s.looksLikeREPL = s.isKnownREPL || replPrompt.MatchString(s.line)
-	s.looksLikePrompt = promptEnd.MatchString(s.line) || s.looksLikeREPL
+	s.looksLikePrompt = promptEnd.MatchString(s.line) || s.looksLikeREPL && !filter
 	s.findKind()
 	s.looksLikeProgress = !s.isPrompt && !s.looksLikeREPL && progressLine.MatchString(s.line)
 	return s
@@ -105,7 +110,7 @@ func newEvaluation(f *Facts) *evaluation {
 // findKind determines the kind by more than the cursor's line.
 func (s *evaluation) findKind() {
 	switch {
-	case s.kind == Password:
+	case s.kind == Password, s.isBox:
 	case s.hidesInput && s.kind != Confirm:
 		s.kind = Password
 	case s.AltScreen:

@@ -152,3 +152,28 @@ func TestHasNoStatus(t *testing.T) {
 		}
 	}
 }
+
+// A filter that reads the terminal without a prompt is no question, whatever was printed before it. A request is one.
+// FEATURES: R42
+func TestClassify_SilentFilter_IsNoQuestion(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		f          Facts
+		want       bool
+	}{
+		{"nothing was printed", "", Facts{Probe: resultReading("cat"), Modes: cooked}, true},
+		{"a line was printed", "hello\n", Facts{Probe: resultReading("cat"), Modes: cooked}, true},
+		{"below its shell's prompt", "$ sort\n", Facts{Probe: resultReading("sort"), Modes: cooked, Shell: ShellRunning}, true},
+		{"behind a relay", "hello\n", Facts{Probe: relayOf("script", resultReading("cat"), cooked), Modes: raw}, true},
+		{"a request on the line above", "Paste the key, then press Ctrl-D:\n", Facts{Probe: resultReading("cat"), Modes: cooked}, false},
+		{"a question on the line above", "Overwrite it? [y/N]\n", Facts{Probe: resultReading("head"), Modes: cooked}, false},
+		{"a prompt", "Name: ", Facts{Probe: resultReading("cat"), Modes: cooked}, false},
+		{"hidden input", "", Facts{Probe: resultReading("cat"), Modes: noecho}, false},
+		{"another program", "hello\n", Facts{Probe: resultReading("setup"), Modes: cooked}, false},
+	} {
+		v := Classify(screenFacts(c.text, c.f))
+		if v.IsREPL != c.want || !v.NeedsInput || c.want && (v.Kind != Text || PromptText(v.Reason) != "") {
+			t.Errorf("%s: got %+v", c.name, v)
+		}
+	}
+}

@@ -11,7 +11,7 @@ const (
 	EventCwd                             // Cwd: reported by a program, and not trusted
 	EventAltScreen                       // On: the alternate screen was entered or left
 	EventLost                            // events were dropped: any state may have changed
-	EventTyped                           // Text: a whole line, with Enter, was typed for the shell to run
+	EventTyped                           // Text, TypedAt: a whole line, with Enter, was typed for the shell to run
 	EventSentinel                        // Text: the token of a line made by Wrap, about to be typed
 	EventForeground                      // On: the foreground process group is the shell's; Text: the shell's executable, if known
 	EventShellReads                      // the kernel reports that the shell itself reads a line
@@ -28,6 +28,8 @@ type Event struct {
 	Text string
 	On   bool
 	Exit *int
+	// TypedAt is the offset at which a line was typed, if it is known only now that it runs; 0: At. Its text may be unknown.
+	TypedAt uint64
 }
 
 // ChangeKind is the kind of a Change.

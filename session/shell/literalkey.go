@@ -19,10 +19,20 @@ func (s *State) PromptPrefixFile(k Kind, text []byte) (name string, content []by
 	return "before", append(fmt.Appendf(nil, "%d ", s.Prompt), text...)
 }
 
+// UnrecordedFile returns the name and content of a file for the state directory, to be written before a line is submitted that
+// the shell must not record: ksh93 removes the line from its history at the next prompt. The name is empty if the shell needs no
+// such file.
+func (s *State) UnrecordedFile(k Kind) (name string, content []byte) {
+	if k != Ksh {
+		return "", nil
+	}
+	return "forget", fmt.Appendf(nil, "%d\n", s.Prompt)
+}
+
 // InputPrefix returns the bytes to type before a submitted line, so that the shell reads it literally. With record the
 // line is added to the user's history like typed lines.
 //
-// A plain sh has no history. ksh93's editor supports no such key, and records the line.
+// A plain sh has no history. ksh93's editor supports no such key: see UnrecordedFile.
 func (s *State) InputPrefix(k Kind, record bool) string {
 	switch {
 	case s.SupportsLiteralKey && record:

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // submitLine types a line with InputPrefix, as a program submits it.
@@ -20,6 +22,11 @@ func (r *testShellSession) submitLine(line string, record bool) Command {
 	st := r.tracker.State()
 	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Text: line})
 	text := st.InputPrefix(r.launch.Kind, record)
+	if name, content := st.UnrecordedFile(r.launch.Kind); name != "" && !record {
+		if err := os.WriteFile(filepath.Join(r.launch.StateDir, name), content, 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
 	if r.launch.Kind.Spec().SupportsPaste {
 		r.readUntil("an editor that takes pastes", func() bool { return r.engine.Modes().BracketedPaste })
 		text += "\x1b[200~" + line + "\x1b[201~"
@@ -207,5 +214,30 @@ func TestSubmittedLines_WithoutTheLineEditor(t *testing.T) {
 	}
 	if c := r.run("echo one"); r.text(c) != "one" {
 		t.Errorf("%+v: %q", c, r.text(c))
+	}
+}
+
+// ksh93 removes a submitted line from its history, whether it fails, is no command or is interrupted. It keeps the lines that users
+// type, also after a line that it did not record.
+// FAULT: A8
+func TestSubmittedLines_AreNotRecordedByKsh93(t *testing.T) {
+	tier.Full(t)
+	r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "ksh93")}})
+	r.run("echo typed-1")
+	r.submitLine("echo hidden-1", false)
+	r.submitLine("false hidden-2", false)
+	r.submitLine("( hidden-3 ))", false)
+	if c := r.run("echo $?; echo typed-2"); r.text(c) == "" || exitOf(c) != 0 {
+		t.Errorf("%+v", c)
+	}
+	r.submitLine("echo recorded-1", true)
+	r.submitLine(" ", false)
+	r.run("set -eu; set -f")
+	if c := r.submitLine("echo hidden-4", false); exitOf(c) != 0 {
+		t.Errorf("%+v", c)
+	}
+	c := r.run("hist -l -100")
+	if got := r.text(c); strings.Contains(got, "hidden") || !strings.Contains(got, "typed-1") || !strings.Contains(got, "recorded-1") || !strings.Contains(got, "set -eu") {
+		t.Errorf("the history:\n%s", got)
 	}
 }

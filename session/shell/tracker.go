@@ -160,7 +160,7 @@ func (t *Tracker) endLineAtPrompt(e Event) []Change {
 	switch {
 	case t.state.Running != nil:
 		switch {
-		case !t.state.HasEnded && t.state.MaxQuality == Basic && hasNoCommand(t.state.Running.Text): // the mark has the status of the line before
+		case !t.state.HasEnded && t.state.MaxQuality == Basic && t.state.Running.TextSource != TextNone && hasNoCommand(t.state.Running.Text): // the mark has the status of the line before
 			zero := 0
 			t.endCommand(e, &zero, Basic)
 		case !t.state.HasEnded, t.state.IsDrawingPrompt: // Drawing: the hooks ran before, and not for a prompt
@@ -334,14 +334,18 @@ func (t *Tracker) handleDone(e Event) []Change {
 
 // handleTyped handles a line that was typed into the shell.
 func (t *Tracker) handleTyped(e Event) []Change {
-	line := pendingLine{Text: e.Text, At: e.At, Time: e.Time, Prompt: t.state.Prompt}
+	line := pendingLine{Text: e.Text, At: cmp.Or(e.TypedAt, e.At), Time: e.Time, Prompt: t.state.Prompt}
 	if !t.state.IsDrawingPrompt && (t.state.Running != nil || t.state.Phase != PhasePrompt) {
 		line.Prompt++
 	}
 	t.state.PendingLine = &line
 	t.state.InContinuation = false
 	if t.state.MaxQuality == Basic && t.state.Phase == PhasePrompt && t.state.Sentinel == "" { // otherwise its mark follows
-		return t.startCommand(e, t.takePendingLine())
+		changes := t.startCommand(e, t.takePendingLine())
+		if e.Text == "" {
+			t.state.Running.TextSource, changes[0].Command.TextSource = TextNone, TextNone
+		}
+		return changes
 	}
 	return nil
 }

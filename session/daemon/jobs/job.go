@@ -134,6 +134,8 @@ type program struct {
 	repl     bool   // it reads commands at this prompt
 	noStatus bool   // it has no exit statuses for lines
 	observed bool   // what it printed was recorded for guesses
+	// the shell's newest command before the line; while it runs, it has started the program
+	inCommand session.Command
 }
 
 // outcome is how a job began and ended.

@@ -70,8 +70,12 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	}
 	prompt := j.lastLine(ctx)
 	repl, noStatus := j.e.Session.Status().Needs.Repl, j.e.HasNoStatus(prompt)
+	inCommand, err := j.e.Session.NewestCommand(ctx)
+	if err != nil {
+		return err
+	}
 	j.mu.Lock()
-	j.program.prompt, j.program.repl, j.program.noStatus = prompt, repl, noStatus
+	j.program.prompt, j.program.repl, j.program.noStatus, j.program.inCommand = prompt, repl, noStatus, inCommand
 	j.mu.Unlock()
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.TypeRequest{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
@@ -265,12 +269,27 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 	if st.Shell.Phase != "" && st.Cwd == c.CwdBefore {
 		c.CwdAfter = "" // the shell's directory, not that of the program that it runs
 	}
+	_, c.End = j.e.Session.OutputRange()
 	if err != nil && st.Exit != nil && st.Exit.Signal == "" { // the line has ended the program
 		c.Exit = new(st.Exit.Code)
+	} else if x := j.endedCommand(ctx); x != nil {
+		c.Exit, c.End = x.Exit, max(x.End, c.Start)
 	}
-	_, c.End = j.e.Session.OutputRange()
 	j.e.Unintegrated.Ran(j.line)
 	j.onCommand(&c, nil)
+}
+
+// endedCommand returns the shell's command that started the program, if it has ended since the line was typed, or nil.
+func (j *Job) endedCommand(ctx context.Context) *session.Command {
+	was := j.programState().inCommand
+	if !was.Running {
+		return nil
+	}
+	c, err := j.e.Session.NewestCommand(ctx)
+	if err != nil || c.Running || c.Number != was.Number {
+		return nil
+	}
+	return &c
 }
 
 // awaitEnd waits until the program is at its own prompt again. After a question it continues to wait.

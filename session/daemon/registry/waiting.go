@@ -111,6 +111,11 @@ func (h *Registry) Question(ctx context.Context, e *Handle) string { return h.qu
 
 // question returns the line at the cursor, or the last line with text above it, with secrets masked.
 func (h *Registry) question(ctx context.Context, e *Handle) string {
+	if st := e.Session.Status(); st.Alt { // the cursor is at a button or a field
+		if text := inputdetect.PromptText(st.Needs.Reason); text != "" {
+			return text
+		}
+	}
 	var f vterm.Frame
 	var above []vterm.Line
 	if err := e.Session.WithScreen(ctx, func(v session.View) {

@@ -46,6 +46,9 @@ const maxEnteredTime = 10 * time.Second
 func (m *Machine) NoteTyped(data []byte) {
 	v := m.host.View()
 	m.editor.noteTyped(data, &v)
+	if m.hasUnmarkedLine(&v) && len(m.queue) == 0 && !m.hold.active {
+		m.wake(EnterTime)
+	}
 }
 
 // NoteReply records that a reply to a query was typed.

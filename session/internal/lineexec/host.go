@@ -61,17 +61,18 @@ type ActionKind uint8
 
 // Kinds of actions; the comment names the fields in use.
 const (
-	ActKeys      ActionKind = iota + 1 // Keys: type them
-	ActType                            // Line: type it and its Enter
-	ActWake                            // After: call OnTimer then; replaces an earlier ActWake
-	ActFlush                           // discard the unread input
-	ActSane                            // set the terminal to line mode, for a shell without line editor
-	ActStarted                         // Line: it is running
-	ActEnded                           // Line, Err, NoCommand: it has ended
-	ActAtPrompt                        // AtPrompt: the shell is at its prompt, without the mark for it
-	ActMarksLost                       // Reason: likewise, and no mark will report how the line ended
-	ActRepair                          // Line: restore the shell's marks; the next one reports how the line ended
-	ActFollow                          // Program, Argv, Replaced, Shadowed, MayPrepare, Reason: another shell, or one without marks, reads the terminal
+	ActKeys         ActionKind = iota + 1 // Keys: type them
+	ActType                               // Line: type it and its Enter
+	ActWake                               // After: call OnTimer then; replaces an earlier ActWake
+	ActFlush                              // discard the unread input
+	ActSane                               // set the terminal to line mode, for a shell without line editor
+	ActStarted                            // Line: it is running
+	ActEnded                              // Line, Err, NoCommand: it has ended
+	ActFoundRunning                       // a line that the user typed runs, in a shell that does not mark starts
+	ActAtPrompt                           // AtPrompt: the shell is at its prompt, without the mark for it
+	ActMarksLost                          // Reason: likewise, and no mark will report how the line ended
+	ActRepair                             // Line: restore the shell's marks; the next one reports how the line ended
+	ActFollow                             // Program, Argv, Replaced, Shadowed, MayPrepare, Reason: another shell, or one without marks, reads the terminal
 )
 
 // Action is a request to the host.

@@ -50,6 +50,10 @@ func (m *Machine) Submit(l *Line, busy func() string) error {
 	if m.followForeignShell(&v) {
 		return ErrForeignShell
 	}
+	if m.runsUnmarkedLine(&v) {
+		_ = m.host.Do(Action{Kind: ActFoundRunning})
+		v = m.host.View()
+	}
 	if err := m.checkBusy(l, &v, busy); err != nil {
 		return err
 	}
@@ -117,6 +121,8 @@ func (m *Machine) typeNext(v *View) {
 			if wait := m.timeUntilReady(v); wait > 0 {
 				m.wake(wait)
 			}
+		case m.hasUnmarkedLine(v):
+			m.findRunning(v)
 		}
 		return
 	}
@@ -130,6 +136,7 @@ func (m *Machine) typeNext(v *View) {
 	}
 	if m.runsUnmarkedLine(v) {
 		if !m.followForeignShell(v) {
+			_ = m.host.Do(Action{Kind: ActFoundRunning})
 			m.refuseBusy()
 		}
 		return

@@ -42,6 +42,9 @@ func (s *fakeHost) Do(a Action) error {
 		s.log = append(s.log, "line")
 	case ActWake:
 		s.wake = s.view.Now.Add(a.After)
+	case ActFoundRunning:
+		s.log = append(s.log, "found")
+		s.startCommand()
 	case ActFlush:
 		s.log = append(s.log, "flush")
 	case ActEnded:
@@ -457,9 +460,9 @@ func TestSubmit_WaitsForUsersCommand(t *testing.T) {
 		err   error  // for one that does not wait
 	}{
 		{"nothing was entered", "ls", at(dash, 1), `keys "\x15", line`, nil},
-		{"its own read", "read x\r", at(dash, 1), "", ErrBusy},
-		{"a program that reads", "cat\r", Probe{Known: true, Reads: true, Program: "cat", Argv: []string{"cat"}, Canonical: true, Bytes: 131072}, "", ErrBusy},
-		{"a program that works", "make\r", Probe{Known: true, Program: "make"}, "", ErrBusy},
+		{"its own read", "read x\r", at(dash, 1), "found", ErrBusy},
+		{"a program that reads", "cat\r", Probe{Known: true, Reads: true, Program: "cat", Argv: []string{"cat"}, Canonical: true, Bytes: 131072}, "found", ErrBusy},
+		{"a program that works", "make\r", Probe{Known: true, Program: "make"}, "found", ErrBusy},
 		{"a prompt without a mark", "PS1=x\r", at(dash, 8191), `keys "\x15", line`, nil},
 		{"the kernel does not say how it reads", "read x\r", dash, `keys "\x15", line`, nil},
 		{"the kernel says nothing", "cat\r", Probe{}, `keys "\x15", line`, nil},
@@ -670,4 +673,49 @@ func TestLostInterrupt_WaitsForPrompt(t *testing.T) {
 	s.wantLog(t, `keys "\x03"`)
 	s.advance(1)
 	s.wantLog(t, `keys "\x03", keys "\x03"`)
+}
+
+// TestTypedLine_IsFoundRunning checks that a line that the user typed counts as running once another program reads the terminal,
+// in a shell that does not mark starts. A line that has ended does not.
+//
+// FEATURES: R45 R48
+func TestTypedLine_IsFoundRunning(t *testing.T) {
+	atPrompt := Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
+	program := Probe{Known: true, Reads: true, Program: "python3", Argv: []string{"python3"}}
+	for _, c := range []struct {
+		name  string
+		kind  shell.Kind
+		typed string
+		probe Probe
+		log   string
+	}{
+		{"a program reads", shell.Dash, "python3\r", program, "found"},
+		{"the shell reads at its prompt", shell.Dash, "\r", atPrompt, ""},
+		{"the shell is busy", shell.Dash, "while :; do :; done\r", Probe{Known: true, Shell: true, Program: "dash"}, "found"},
+		{"nothing is known", shell.Dash, "python3\r", Probe{}, ""},
+		{"no Enter", shell.Dash, "python3", program, ""},
+		{"a shell with marks", shell.Bash, "python3\r", program, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newFakeHost()
+			if s.view.Kind = c.kind; c.kind == shell.Dash {
+				s.view.MaxQuality, s.view.Quality = shell.Basic, shell.Basic
+			}
+			s.probe = atPrompt
+			s.advance(time.Second)
+			s.m.NoteTyped([]byte(c.typed))
+			s.probe = c.probe
+			s.advance(time.Minute)
+			s.wantLog(t, c.log)
+			if !s.wake.IsZero() {
+				t.Errorf("a timer is set: %s", s.wake.Sub(s.view.Now))
+			}
+			s.m.CheckForeignShell()
+			s.wantLog(t, c.log)
+			s.probe = atPrompt // after a line that gave the shell another prompt, without marks
+			if s.m.CheckForeignShell(); c.log != "" {
+				s.wantLog(t, "found, reads")
+			}
+		})
+	}
 }

@@ -275,9 +275,13 @@ func (m *Machine) CheckDrawnPrompt() {
 }
 
 // CheckForeignShell checks whether another shell has taken over the terminal, for example by a line that the user
-// typed.
+// typed, and whether such a line has ended in a shell that does not mark starts, and lost the marks of its prompt.
 func (m *Machine) CheckForeignShell() {
 	v := m.host.View()
+	if v.MaxQuality == shell.Basic && m.hasEndedUnmarked(&v) {
+		_ = m.host.Do(Action{Kind: ActAtPrompt}) // no repair: the user may be typing
+		return
+	}
 	if m.followForeignShell(&v) {
 		if l := m.Current(); l != nil {
 			m.end(Action{Line: l})
@@ -313,7 +317,28 @@ func (m *Machine) foreignShell(v *View) (*Probe, finding) {
 // mayRunUnmarked reports whether the user ended a line at this prompt, in a shell that does not mark starts (dash). Either the
 // line still runs, or the prompt after it had no mark.
 func (m *Machine) mayRunUnmarked(v *View) bool {
-	return v.MaxQuality != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.enteredPrompt && m.editor.enterTimeLeft(v) <= 0
+	return m.hasUnmarkedLine(v) && m.editor.enterTimeLeft(v) <= 0
+}
+
+// hasUnmarkedLine reports whether the user ended a line at this prompt, in a shell that does not mark starts.
+func (m *Machine) hasUnmarkedLine(v *View) bool {
+	return v.MaxQuality != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.enteredPrompt
+}
+
+// findRunning requests ActFoundRunning once the kernel reports that such a line runs. It gives up after maxEnteredTime.
+func (m *Machine) findRunning(v *View) {
+	since := v.Now.Sub(m.editor.enteredAt)
+	if m.editor.enteredAhead {
+		since = v.Now.Sub(v.Since)
+	}
+	switch wait := m.editor.enterTimeLeft(v); {
+	case wait > 0:
+		m.wake(wait)
+	case m.runsUnmarkedLine(v):
+		_ = m.host.Do(Action{Kind: ActFoundRunning})
+	case since < maxEnteredTime:
+		m.wake(max(stableTime/2, since/2))
+	}
 }
 
 // runsUnmarkedLine reports whether such a line runs, by the kernel's state: it might read later input. If the kernel

@@ -37,6 +37,9 @@ unset __longterm_rc
 __longterm_n=0  # prompts so far
 __longterm_e=   # stays empty: a place to hang arithmetic in PS1
 __longterm_p2=  # the mark in PS2, where that is not expanded
+__longterm_h=   # ksh93: number of the next history entry at the newest prompt
+__longterm_s=   # ksh93: the status while the prompt is expanded
+__longterm_f=   # ksh93: number of the prompt whose line is not to be recorded
 __longterm_esc=$(command -p printf '\033') __longterm_bel=$(command -p printf '\007') __longterm_cr=$(command -p printf '\r')
 
 # __longterm_out is the command that prints its argument. In mksh printf is a program, which PATH need not have. No
@@ -117,10 +120,20 @@ if [ -n "$__longterm_nonce" ]; then
     *MIRBSD*|*LEGACY*)
       __longterm_mark='$(\set +x -- "$?"; { __longterm_prompt "$1"; } 2>/dev/null)${ __longterm_ps2 "$?";}' ;;
     '') __longterm_mark='$({ __longterm_prompt "$?"; } 2>/dev/null)' ;;
-    *) # ksh93 shows redirections too, but nothing of a discipline's function
+    *) # ksh93 shows redirections too, but nothing of a discipline's function. The session names the prompt whose line
+      # is not to be recorded: "hist" removes the newest entry, and edits nothing with a program that cannot be run.
       eval 'function __longterm_p.get {
-        .sh.value=$({ __longterm_prompt "$?"; } 2>/dev/null)
-        { __longterm_ps2 "$?"; } 2>/dev/null
+        __longterm_s=$?
+        if [[ -s $__longterm_state/forget ]]; then # before the mark, after which the session writes the next one
+          {
+            \command read -r __longterm_f <"$__longterm_state/forget" || :
+            : >|"$__longterm_state/forget"
+            if [[ $__longterm_f == $((__longterm_n - 1)) && $HISTCMD != "$__longterm_h" ]]; then \command hist -e / || :; fi
+          } 2>/dev/null
+        fi
+        __longterm_h=${HISTCMD-}
+        .sh.value=$({ __longterm_prompt "$__longterm_s"; } 2>/dev/null)
+        { __longterm_ps2 "$__longterm_s"; } 2>/dev/null
       }'
       __longterm_p=
       __longterm_mark='${__longterm_p}' ;;
