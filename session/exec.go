@@ -483,7 +483,7 @@ func (h *lineHost) endRuns(err error) {
 	}
 }
 
-// NewestCommand returns the newest command of the session's shell, running or ended. Its Number is 0 if there is none.
+// NewestCommand returns the newest command of the session's shell, running or ended. Its Number is 0 before the first one.
 func (s *Session) NewestCommand(ctx context.Context) (c Command, err error) {
 	err = s.do(ctx, func() {
 		if c = s.lines.lastCommand; s.lines.shell == nil {

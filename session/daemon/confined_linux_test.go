@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/confine"
@@ -236,4 +238,41 @@ func TestSandboxedSessions(t *testing.T) {
 	if e := r.refused("POST", "/sessions/plain/batch", api.Batch{Lines: []string{"true"}, Sandbox: "nobody"}); e.Code != api.CodeInvalid {
 		t.Errorf("%+v", e)
 	}
+}
+
+// A sandboxed shell at its prompt, which ignores TERM, gets the hang-up at once: no step waits for the processes above it, which only
+// forward signals. The same holds after the end of its keeper.
+//
+// FEATURES: R15 R67
+func TestSandboxedShell_EndsWithoutGrace(t *testing.T) {
+	t.Parallel()
+	if err := confine.ProbeNamespaces(); err != nil {
+		t.Skip(err)
+	}
+	bash := tier.Path(t, "bash")
+	r, dir := serve(t), t.TempDir()
+	r.configured("config.toml", "[exec]\ngrace = \"5m\"\n")
+	r.again()
+	start := func(name string) {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{bash, "--norc"}, Cwd: dir, Sandbox: "workspace"})
+		r.wait(name, api.Condition{Kind: "prompt"})
+		get[api.Result](r, "POST", "/sessions/"+name+"/exec", api.Exec{Line: "true"})
+	}
+	start("killed")
+	s := get[api.Session](r, "POST", "/sessions/killed/kill", api.Kill{GraceMS: int(time.Hour / time.Millisecond)})
+	if s.Signal != "SIGHUP" {
+		t.Errorf("it ended by %+v", s)
+	}
+	start("left")
+	events := r.events(t)
+	for _, k := range get[api.Status](r, "GET", "/status", nil).Keepers {
+		if k.Sessions > 0 {
+			if err := syscall.Kill(k.PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	until(t, events, "it is lost", func(e *api.Event) bool {
+		return e.Kind == "state" && e.Session != nil && e.Session.Name == "left" && e.Session.State == "lost"
+	})
 }

@@ -28,7 +28,7 @@ var boxField = pattern.Lazy(`^[ _.*•●∙·x]*$`)
 // maxBoxRows bounds the rows above the cursor that may belong to a box.
 const maxBoxRows = 12
 
-// passwordBoxText returns the prompt of a password box at the cursor, or "" if there is none.
+// passwordBoxText returns the prompt of a password box at the cursor, or "" without a box.
 func passwordBoxText(f *Facts) string {
 	if !readsHiddenKeys(f) {
 		return ""
@@ -77,7 +77,7 @@ func readsHiddenKeys(f *Facts) bool {
 	return f.Modes != nil && !f.Modes.Canonical && !f.Modes.Echo && f.AltScreen && !f.BracketedPaste
 }
 
-// boxText returns the title and the first paragraph of the box at the cursor, or "" if there is none.
+// boxText returns the title and the first paragraph of the box at the cursor, or "" without a box.
 func boxText(f *Facts) string {
 	top := len(f.Above) - 1
 	for top >= 0 && !boxTop.MatchString(f.Above[top]) {

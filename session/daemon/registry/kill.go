@@ -177,17 +177,31 @@ func (t *sessionTarget) Send(ctx context.Context, s killladder.Step) (killladder
 	return killladder.Delivered, nil
 }
 
-// handlersOf returns the receivers of a signal that do not ignore it, without a shell at its prompt for TERM: it handles TERM, but
-// does not exit.
+// handlersOf returns the receivers of a signal that do not ignore it, without a sandbox's helpers, and without a shell at its prompt
+// for TERM: it handles TERM, but does not exit.
 func (t *sessionTarget) handlersOf(sig syscall.Signal) []sys.Process {
-	procs, own := t.all, -1
+	procs, without := t.all, t.e.sandboxHelpers()
 	switch {
 	case sig == syscall.SIGINT:
 		procs = t.signaled
 	case sig == syscall.SIGTERM && t.e.atPrompt():
-		own = t.e.Session.Status().PID
+		without = append(without, t.e.Session.Leader())
 	}
-	return slices.DeleteFunc(slices.Clone(procs), func(p sys.Process) bool { return p.PID == own || p.IgnoresSignal(sig) })
+	return slices.DeleteFunc(slices.Clone(procs), func(p sys.Process) bool { return slices.Contains(without, p.PID) || p.IgnoresSignal(sig) })
+}
+
+// sandboxHelpers returns the processes above the session's own program. They forward signals to it and exit like it.
+func (e *Handle) sandboxHelpers() (pids []int) {
+	started := e.Session.Status().PID
+	for pid := e.Session.Leader(); pid != started; {
+		st, err := sys.ReadStat(pid)
+		if err != nil || st.Parent <= 1 {
+			return nil
+		}
+		pid = st.Parent
+		pids = append(pids, pid)
+	}
+	return pids
 }
 
 // inGroup returns the processes that are in a process group.
@@ -240,8 +254,7 @@ func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig sy
 			return
 		}
 		st := t.e.Session.Status()
-		own := slices.IndexFunc(t.all, func(p sys.Process) bool { return p.PID == st.PID })
-		if own < 0 || !t.all[own].IsAlive() { // its end is about to be published
+		if !t.isAlive(st.PID) || !t.isAlive(t.e.Session.Leader()) { // its end is about to be published
 			return
 		}
 		asks := sig == syscall.SIGINT && st.Needs.Kind != inputdetect.None && time.Since(began) >= questionGrace
@@ -250,6 +263,12 @@ func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig sy
 			return
 		}
 	}
+}
+
+// isAlive reports whether a process of the session is alive.
+func (t *sessionTarget) isAlive(pid int) bool {
+	i := slices.IndexFunc(t.all, func(p sys.Process) bool { return p.PID == pid })
+	return i >= 0 && t.all[i].IsAlive()
 }
 
 // killTimeout is how long the kernel may take to carry out a SIGKILL.

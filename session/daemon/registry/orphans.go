@@ -135,9 +135,13 @@ func (o *orphan) signal(s killladder.Step) {
 	if group > 0 {
 		to = inGroup(to, group)
 	}
+	var helpers []int
+	if o.live != nil {
+		helpers = o.live.sandboxHelpers()
+	}
 	// A process that ignores TERM is usually an interactive shell: an interrupt does not end it either.
 	o.handlers = slices.DeleteFunc(slices.Clone(to), func(p sys.Process) bool {
-		return p.IgnoresSignal(s.Signal) || s.Signal == syscall.SIGINT && p.IgnoresSignal(syscall.SIGTERM)
+		return slices.Contains(helpers, p.PID) || p.IgnoresSignal(s.Signal) || s.Signal == syscall.SIGINT && p.IgnoresSignal(syscall.SIGTERM)
 	})
 	if s.IsLast() {
 		for _, dir := range o.cgroups {
