@@ -110,3 +110,40 @@ func TestSecret_InPasswordBox(t *testing.T) {
 		})
 	}
 }
+
+// A box is a question with its title and text, also behind script. A filter that reads the terminal is none: the inbox does not have
+// it.
+//
+// FEATURES: R42 R130
+func TestInbox_HasBoxesButNoFilters(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	for _, name := range []string{"whiptail", "script"} {
+		installed(t, name)
+	}
+	r, dir := serve(t), t.TempDir()
+	box := `whiptail --title 'Disk setup' --yesno 'Erase the whole disk?' 8 40`
+	for name, line := range map[string]string{"box": box, "relayed": `script -qc "` + box + `" /dev/null`, "filter": "echo hello; exec cat"} {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"sh", "-c", line}, Cwd: dir, SetEnv: []string{"LC_ALL=C.UTF-8"}})
+		if w := r.wait(name, api.Condition{Kind: "input"}); w.Outcome != "fired" {
+			t.Fatalf("%s: it is not found to wait: %+v", name, w)
+		}
+		n := get[api.Session](r, "GET", "/sessions/"+name, nil).Needs
+		if name == "filter" {
+			if n == nil || n.NeedsAnswer() || !n.Prompt {
+				t.Errorf("the filter: %+v", n)
+			}
+			continue
+		}
+		if n == nil || n.Kind != "menu" || !strings.HasSuffix(n.Reason, `: "Disk setup: Erase the whole disk?"`) {
+			t.Errorf("%s: %+v", name, n)
+		}
+	}
+	asked := map[string]string{}
+	for _, it := range get[[]api.InboxItem](r, "GET", "/inbox", nil) {
+		asked[it.Name] = it.Text
+	}
+	if want := "waits for a choice: Disk setup: Erase the whole disk?"; len(asked) != 2 || asked["box"] != want || asked["relayed"] != want {
+		t.Errorf("the inbox: %q", asked)
+	}
+}
