@@ -133,16 +133,13 @@ func (h *lineHost) addRun(r *Run) error {
 	return err
 }
 
-// noteTypedInput passes typed input to the machine that runs lines.
-func (h *lineHost) noteTypedInput(data []byte) {
+// noteTypedInput passes typed input to the machine that runs lines. echo is the terminal's state before it.
+func (h *lineHost) noteTypedInput(data []byte, echo respond.EchoState) {
 	if !h.isFollowed() {
 		return
 	}
 	if n := bytes.Count(data, []byte("\r")); n > 0 {
-		h.entered = enteredLine{at: h.s.offset, time: time.Now()}
-		if n == 1 && h.shell.Phase() == shell.PhasePrompt { // else a program may have read it
-			h.entered.text = h.s.typing.lineText.Ended
-		}
+		h.noteEntered(n, echo)
 	}
 	h.machine.NoteTyped(data)
 }

@@ -201,7 +201,7 @@ func (h *inputState) noteAdmitted(t *TypeRequest, d *admit.Decision, now time.Ti
 		h.lineAuthor = t.By
 		s.update(ChangeOutput, func(st *Status) { st.LastTyped = now })
 	}
-	s.lines.noteTypedInput(data)
+	s.lines.noteTypedInput(data, d.Result.Echo)
 	if t.Secret {
 		s.cfg.Vault.Learn(strings.TrimRight(string(data), "\r\n"))
 	} else if !s.history.recorder.HasStreams() { // pipes echo nothing

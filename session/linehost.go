@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
+	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -38,9 +39,24 @@ type lineHost struct {
 
 // enteredLine is the newest line that was typed by keys, and ended.
 type enteredLine struct {
-	at   uint64 // output offset
-	time time.Time
-	text string // "": unknown
+	at     uint64 // output offset
+	time   time.Time
+	prompt uint64 // number of the newest prompt
+	text   string // "": unknown
+}
+
+// noteEntered records that lines were typed and ended. A line that may still be about to start stays: a newer one is its input,
+// perhaps a password.
+func (h *lineHost) noteEntered(lines int, echo respond.EchoState) {
+	st, now := h.shell.State(), time.Now()
+	atPrompt := st.Phase == shell.PhasePrompt
+	if atPrompt && h.entered.prompt == st.Prompt && now.Sub(h.entered.time) < 2*lineexec.EnterTime {
+		return
+	}
+	h.entered = enteredLine{at: h.s.offset, time: now, prompt: st.Prompt}
+	if atPrompt && lines == 1 && echo != respond.EchoOff { // else a program may have read it
+		h.entered.text = h.s.typing.lineText.Ended
+	}
 }
 
 // newLineHost returns the host of a session's lines, with the tracking of its shell.

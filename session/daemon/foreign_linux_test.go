@@ -190,4 +190,16 @@ func TestLine_ForProgramTypedIntoDash(t *testing.T) {
 	if res := get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: "echo $?", Wait: true}); res.Output != "3\n" {
 		t.Errorf("%+v", res)
 	}
+	// What is typed before the shell is known to run a line is that line's input, and no command.
+	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: "stty -echo; read x; stty echo; sleep 1; echo re''ad", Enter: true})
+	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: "hunter2", Enter: true})
+	r.wait("s", api.Condition{Kind: "text", Text: "read"})
+	get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: "true", Wait: true})
+	var texts []string
+	for _, c := range get[[]api.Command](r, "GET", "/commands?session=s", nil) {
+		texts = append(texts, c.Text)
+	}
+	if all := strings.Join(texts, "\n"); !strings.Contains(all, "stty -echo; read x") || strings.Contains(all, "hunter2") {
+		t.Errorf("the commands are %q", texts)
+	}
 }
