@@ -51,7 +51,7 @@ type Result struct {
 
 // Good is the output of the good run.
 type Good struct {
-	seed         maphash.Seed
+	hasher
 	templates    map[uint64]int32 // index in lines by template hash; -1: text not kept
 	lines        []goodLine
 	textBytes    int                  // bytes in lines
@@ -59,8 +59,15 @@ type Good struct {
 	versions     map[uint64][]version // versions by template hash
 	maxTemplates int                  // on templates
 	isPartial    bool
-	buf          []byte
 }
+
+// hasher hashes the templates of lines.
+type hasher struct {
+	seed maphash.Seed
+	buf  []byte
+}
+
+func newHasher() hasher { return hasher{seed: maphash.MakeSeed()} }
 
 type goodLine struct {
 	Line
@@ -69,11 +76,11 @@ type goodLine struct {
 
 // NewGood returns the output of a good run without lines.
 func NewGood() *Good {
-	return &Good{seed: maphash.MakeSeed(), templates: map[uint64]int32{}, versions: map[uint64][]version{}, maxTemplates: maxTemplates}
+	return &Good{hasher: newHasher(), templates: map[uint64]int32{}, versions: map[uint64][]version{}, maxTemplates: maxTemplates}
 }
 
 // hash returns the hash of a line's template, and false for an empty one.
-func (g *Good) hash(line []byte) (uint64, bool) {
+func (g *hasher) hash(line []byte) (uint64, bool) {
 	g.buf = appendTemplate(g.buf[:0], line)
 	return maphash.Bytes(g.seed, g.buf), len(g.buf) > 0
 }
@@ -108,12 +115,11 @@ func (g *Good) Add(line []byte) {
 
 // Comparison compares the output of the failed run with that of the good run.
 type Comparison struct {
+	scorer
 	good          *Good
-	linesRead     int
 	newTemplates  map[uint64]struct{} // templates of new lines
 	result        Result
 	telling       []Line
-	headingLine   int             // number of the newest line that announces the next one
 	namedVersions map[string]bool // names of the versions already reported
 }
 
@@ -148,14 +154,7 @@ func (c *Comparison) Add(line []byte) {
 	c.newTemplates[h] = struct{}{}
 	c.result.NewLines++
 	l := Line{Number: c.linesRead, Text: clip(line)}
-	l.score = score(l.Text)
-	if c.headingLine == c.linesRead-1 && c.headingLine > 0 {
-		l.score = max(l.score, scoreCause)
-	}
-	if l.score > scoreNone && strings.HasSuffix(l.Text, ":") { // the next line has the cause
-		l.score = min(l.score, scoreWord)
-		c.headingLine = c.linesRead
-	}
+	l.score = c.rate(l.Text)
 	if len(c.result.New) < maxNew {
 		c.result.New = append(c.result.New, l)
 	} else if l.score > scoreNone {

@@ -30,7 +30,26 @@ var causeWords = []string{
 // failureWords occur in lines that only report that something failed.
 var failureWords = []string{"fail", "Fail", "FAIL", "error", "Error", "warning", "Warning", "npm ERR", "Killed", "***"}
 
-// score returns how much a line explains a failure.
+// scorer rates the new lines of a run.
+type scorer struct {
+	linesRead   int
+	headingLine int // number of the newest line that announces the next one
+}
+
+// rate returns how much the newest line explains a failure.
+func (s *scorer) rate(text string) int {
+	n := score(text)
+	if s.headingLine == s.linesRead-1 && s.headingLine > 0 {
+		n = max(n, scoreCause)
+	}
+	if n > scoreNone && strings.HasSuffix(text, ":") { // the next line has the cause
+		n = min(n, scoreWord)
+		s.headingLine = s.linesRead
+	}
+	return n
+}
+
+// score returns how much a line explains a failure, without the line before it.
 func score(line string) int {
 	switch {
 	case containsAny(line, consequenceWords):
