@@ -147,7 +147,8 @@ type Session struct {
 	mu       sync.Mutex    // guards cfg.Status (the current status) and observations of other goroutines (see storeObservation)
 	progress wait.Progress // progress found by the watcher of the output
 	agent    wait.Agent
-	ports    []int // TCP, at which its processes accept connections
+	ports    []int        // TCP, at which its processes accept connections
+	anomaly  wait.Anomaly // of the newest command
 }
 
 // New returns a session, which does nothing before Start.

@@ -122,6 +122,11 @@ func (s *Session) SetPorts(ports []int) {
 	s.storeObservation(func() { s.ports = ports })
 }
 
+// SetAnomaly stores the anomaly of the newest command, for waits.
+func (s *Session) SetAnomaly(a Anomaly) {
+	s.storeObservation(func() { s.anomaly = a })
+}
+
 // storeObservation stores an observation of another goroutine and wakes the owner. Each wait that starts or is checked
 // afterwards uses it, and of two calls the later one counts: post would guarantee neither.
 func (s *Session) storeObservation(set func()) {

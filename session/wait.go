@@ -22,6 +22,8 @@ type (
 	Fired = wait.Fired
 	// AgentState is the state of the coding agent in a session.
 	AgentState = wait.Agent
+	// Anomaly is a line of the newest command that only earlier failures of it printed.
+	Anomaly = wait.Anomaly
 )
 
 // Conditions; the comment names the fields of Cond in use.
@@ -41,10 +43,10 @@ const (
 	CondCursor     = wait.CondCursor     // the cursor is at Row, Col
 	CondAgent      = wait.CondAgent      // the agent in it is in the state Text, or waits for its user
 	CondPort       = wait.CondPort       // a process of the session accepts connections at the TCP port Port, or at any
+	CondAnomaly    = wait.CondAnomaly    // after the anchor, a command printed a line that only earlier failures of it printed
 )
 
-// WaitResult is a wait's result. Ended reports that the remaining conditions can never match: the session has ended, or
-// was closed.
+// WaitResult is a wait's result. Ended is that of wait.Result.
 type WaitResult struct {
 	Fired   []Fired
 	Ended   bool
@@ -146,7 +148,7 @@ func newWaits(s *Session) *waits {
 func (h *waits) View() wait.View {
 	s := h.s
 	s.mu.Lock()
-	st, read, agent, ports := s.cfg.Status, s.progress, s.agent, s.ports
+	st, read, agent, ports, anomaly := s.cfg.Status, s.progress, s.agent, s.ports, s.anomaly
 	s.mu.Unlock()
 	v := wait.View{
 		Now: time.Now(), Offset: s.offset, Version: s.engine.Version(), Top: s.topRow(), LastInput: s.typing.lastInput,
@@ -156,7 +158,7 @@ func (h *waits) View() wait.View {
 		HasCommand: s.lines.lastCommand.Number > 0 && !s.lines.lastCommand.Running,
 		Alt:        st.Alt, Title: st.Title, Bells: s.pendingBells, BellAt: s.bellAt,
 		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, ParsedProgress: read,
-		Agent: agent, TypedAt: st.LastTyped, Ports: ports,
+		Agent: agent, TypedAt: st.LastTyped, Ports: ports, Anomaly: anomaly,
 	}
 	if v.Followed {
 		v.PromptAt = s.lines.shell.State().PromptAt

@@ -107,6 +107,7 @@ type CommandQuery struct {
 	Since   time.Time // started at this time or later
 	Until   time.Time // started before
 	Text    string    // substring of the command, ignoring the case of ASCII letters
+	Cwd     string    // directory
 	Failed  bool      // exit code other than 0, or a signal
 	Running bool
 	Done    bool // ended, with a known exit code or signal
@@ -150,6 +151,7 @@ func (q CommandQuery) where() (text string, args []any) {
 		{!q.Since.IsZero(), "started_ns >= ?", []any{nanos(q.Since)}},
 		{!q.Until.IsZero(), "started_ns < ?", []any{nanos(q.Until)}},
 		{q.Text != "", `text LIKE ? ESCAPE '\'`, []any{"%" + likeEscaper.Replace(q.Text) + "%"}},
+		{q.Cwd != "", "cwd = ?", []any{q.Cwd}},
 		{q.Failed, "(exit_code <> 0 OR signal <> '')", nil},
 		{q.Running, "state = '" + CommandRunning + "'", nil},
 		{q.Done, "state = '" + CommandDone + "' AND (exit_code IS NOT NULL OR signal <> '')", nil},

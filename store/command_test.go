@@ -102,6 +102,7 @@ func TestCommandQuery(t *testing.T) {
 		{CommandQuery{Since: at(20), Until: at(40)}, "[b1 a2]"},
 		{CommandQuery{Since: at(40)}, "[a3 b2]"},
 		{CommandQuery{Text: "MAKE"}, "[a1 a3 b2]"},
+		{CommandQuery{Text: "make", Cwd: "/none"}, "[]"},
 		{CommandQuery{Text: "%"}, "[b1]"},
 		{CommandQuery{Text: "_"}, "[a2]"},
 		{CommandQuery{Text: `\`}, "[b2]"},

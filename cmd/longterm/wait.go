@@ -92,14 +92,16 @@ Conditions:
   bell          the bell rings
   progress=50   the program reports (OSC 9;4) or prints ([16/40], 40%) at least this percentage
   port=3000     a process of the session accepts connections at this TCP port; port=any: at some port (Linux)
+  anomaly       a command prints a line that earlier failures of it printed, and its good runs did not
   cursor=R,C    the cursor is at row R, column C, counted from 0; either may be omitted
 
 Only output since the last input (or --since) counts, even if it arrived before the call; older text and the echo
-of the input do not. The same holds for prompt, command and bell.
+of the input do not. The same holds for prompt, command, bell and anomaly.
 
 Without --for the conditions are prompt, input and exit; with a coding agent in the session, agent and exit.
 
-Exit status: 124 after a timeout; 4, at once, if the session has ended and the condition can no longer hold.
+Exit status: 124 after a timeout; 4, at once, if the session has ended and the condition can no longer hold, or
+if the command has ended without an anomaly.
 
 With --yield TIME the command returns after TIME at the latest, with status 0 even if nothing happened (outcome
 "timeout" with --json). Then call it again.
@@ -172,6 +174,9 @@ func (a *app) printWaited(r *api.Waited, timeout time.Duration, yields bool) err
 		}
 		return exit.With(api.ExitTimeout, fmt.Errorf("timeout after %s: no condition held; the session %s", timeout, stateText(&r.Session)))
 	case "ended":
+		if r.Session.State == "running" {
+			return api.Errorf(api.CodeEnded, "session %s: the command ended without an anomaly", r.Session.Name)
+		}
 		return api.Errorf(api.CodeEnded, "session %s has ended (%s): the condition can no longer hold", r.Session.Name, output.StateText(&r.Session)).
 			WithHint("its screen and output remain available")
 	}
@@ -258,7 +263,7 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 	case held == len(list), held > 0 && !w.every, w.yields && over == 0:
 		return nil
 	case over > 0:
-		return api.Errorf(api.CodeEnded, "%d of %d sessions have ended without meeting the condition", over, len(list)).
+		return api.Errorf(api.CodeEnded, "%d of %d sessions or commands have ended without meeting the condition", over, len(list)).
 			WithHint("their screens and output remain available")
 	}
 	return exit.With(api.ExitTimeout, fmt.Errorf("timeout after %s: the condition held in %d of %d sessions", w.timeout, held, len(list)))
@@ -274,6 +279,9 @@ func (w *sessionOutcome) why() string {
 		}
 		return strings.Join(held, ", ")
 	case "ended":
+		if w.Waited.Session.State == "running" {
+			return "the command ended without an anomaly"
+		}
 		return "ended (" + output.StateText(&w.Waited.Session) + ")"
 	}
 	return stateText(&w.Waited.Session)

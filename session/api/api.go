@@ -575,7 +575,7 @@ type Wait struct {
 
 // Condition is one thing to wait for.
 type Condition struct {
-	Kind    string `json:"kind" enum:"text,regexp,gone,prompt,command,exit,quiet,input,fullscreen,title,bell,progress,cursor,agent,port"`
+	Kind    string `json:"kind" enum:"text,regexp,gone,prompt,command,exit,quiet,input,fullscreen,title,bell,progress,cursor,agent,port,anomaly" doc:"anomaly: a running command printed a line that only earlier failures of it printed"`
 	Text    string `json:"text,omitempty" doc:"for text, gone and title; for input a kind: password, confirm, menu, text or screen; for agent a state: working, needs_input, needs_approval, done, idle (done, too) or unknown, else any in which it waits for its user"`
 	Pattern string `json:"pattern,omitempty" doc:"RE2, for regexp and gone"`
 	QuietMS int64  `json:"quiet_ms,omitempty" doc:"for quiet; default 1000"`
@@ -588,7 +588,7 @@ type Condition struct {
 
 // Waited is a wait's result.
 type Waited struct {
-	Outcome string  `json:"outcome" enum:"fired,timeout,ended" doc:"ended: the session ended before the conditions held"`
+	Outcome string  `json:"outcome" enum:"fired,timeout,ended" doc:"ended: the session ended before the conditions held, or, for anomaly, the command"`
 	Fired   []Fired `json:"fired"`
 	Session Session `json:"session"`
 	Version uint64  `json:"version" doc:"version of the screen"`
@@ -694,7 +694,7 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"increases by one, or by more after a daemon restart; for listening: that of the newest event. The newest 512 are kept for reconnecting clients (after, or Last-Event-ID)"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,notification,alt,progress,shell,command,input,history,quarantine,edited,removed,draft-committed,draft-discarded,job,respond,refused,approval,approval-answered,approval-gone,inbox,agent,lost,config,arrange,hook,port-open,port-closed,data,screen,binary" doc:"data, screen, binary: only on request; job: a job ended; config: the configuration was reloaded; inbox: an entry was marked or a message recorded; arrange: viewers are asked to"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,notification,alt,progress,shell,command,input,history,quarantine,edited,removed,draft-committed,draft-discarded,job,respond,refused,approval,approval-answered,approval-gone,inbox,agent,lost,config,arrange,hook,port-open,port-closed,anomaly,data,screen,binary" doc:"data, screen, binary: only on request; job: a job ended; config: the configuration was reloaded; inbox: an entry was marked or a message recorded; arrange: viewers are asked to"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: the action of a rule"`
@@ -702,6 +702,7 @@ type Event struct {
 	// Approval is the approval request.
 	Approval *Approval    `json:"approval,omitempty" doc:"for approval, approval-answered and approval-gone"`
 	Port     *Port        `json:"port,omitempty" doc:"for port-open and port-closed: the socket; of one check at most 16 of each session, session.ports has all"`
+	Anomaly  *Anomaly     `json:"anomaly,omitempty" doc:"for anomaly: the line"`
 	Arrange  *Arrange     `json:"arrange,omitempty" doc:"for arrange: the requested change of the viewers"`
 	Hook     *HookFailure `json:"hook,omitempty" doc:"for hook: how a hook failed"`
 	Draft    *DraftResult `json:"draft,omitempty" doc:"for draft-committed and draft-discarded: the result, with at most 100 paths"`
@@ -712,6 +713,15 @@ type Event struct {
 	Printed  *Range       `json:"printed,omitempty" doc:"for data: offsets of the output since the previous data event"`
 	Version  uint64       `json:"version,omitempty" doc:"for screen: its version"`
 	Binary   uint64       `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`
+}
+
+// Anomaly is the first line of a running command that earlier failures of it printed and its good runs did not.
+type Anomaly struct {
+	Command int    `json:"command,omitempty" doc:"number of the shell's command; absent: the session's program"`
+	Job     string `json:"job,omitempty" doc:"id of the job that runs it"`
+	Text    string `json:"text" doc:"the command"`
+	Line    string `json:"line"`
+	Offset  uint64 `json:"offset" doc:"output offset of the line"`
 }
 
 // ShortID returns the part of an id that users need to name a session or a job.

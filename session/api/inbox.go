@@ -10,12 +10,13 @@ const (
 	InboxFinished = "finished"
 	InboxMessage  = "message"
 	InboxPort     = "port"
+	InboxAnomaly  = "anomaly"
 )
 
 // InboxItem is an entry of the inbox that needs the user's attention.
 type InboxItem struct {
 	ID      string            `json:"id" doc:"A7: an approval; else I1, I2 …"`
-	Kind    string            `json:"kind" enum:"approval,question,failed,finished,message,port" doc:"approval, question: a program waits for it; failed, finished: a run that ended while no client of a user showed its session; message: a notification or bell of a program then; port: a TCP port that its programs opened then"`
+	Kind    string            `json:"kind" enum:"approval,question,failed,finished,message,port,anomaly" doc:"approval, question: a program waits for it; failed, finished: a run that ended while no client of a user showed its session; message: a notification or bell of a program then; port: a TCP port that its programs opened then; anomaly: a running command printed a line of its earlier failures then"`
 	State   string            `json:"state" enum:"open,snoozed,done"`
 	Host    string            `json:"host,omitempty" doc:"in lists of several hosts: where it is, if not here"`
 	Session string            `json:"session,omitempty" doc:"id; absent: none, or removed"`
@@ -33,7 +34,7 @@ type InboxItem struct {
 	Input      string `json:"input,omitempty" enum:"password,confirm,menu,text,agent" doc:"of a question; agent: asked by a coding agent on its screen"`
 	Agent      string `json:"agent,omitempty" doc:"label of the agent that started the session, or requested the approval"`
 	Job        string `json:"job,omitempty" doc:"of a run: the job"`
-	Command    int    `json:"command,omitempty" doc:"of a run: number of the shell's command"`
+	Command    int    `json:"command,omitempty" doc:"of a run or an anomaly: number of the shell's command"`
 	ExitCode   *int   `json:"exit_code,omitempty" doc:"of a run"`
 	Signal     string `json:"signal,omitempty" doc:"of a run: the signal that ended it"`
 	Count      int    `json:"count,omitempty" doc:"of a message: bells"`
@@ -48,7 +49,7 @@ func (i *InboxItem) Rank() int {
 	switch {
 	case i.Blocks():
 		return 0
-	case i.Kind == InboxFailed:
+	case i.Kind == InboxFailed, i.Kind == InboxAnomaly:
 		return 1
 	}
 	return 2

@@ -79,6 +79,7 @@ type Alerts struct {
 	Command        bool          // end of a command
 	Input          bool          // a program needs input
 	Approval       bool          // a pending approval
+	Anomaly        string        // sessions whose running commands are compared with earlier runs: users, all, off
 	MinDuration    time.Duration // minimum duration of a command
 	UnattendedOnly bool          // only if no client shows the session
 }

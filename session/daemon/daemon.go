@@ -35,6 +35,7 @@ import (
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/daemon/authorize"
+	"github.com/longterm-dev/longterm/session/daemon/compareruns"
 	"github.com/longterm-dev/longterm/session/daemon/executions"
 	"github.com/longterm-dev/longterm/session/daemon/fleetmember"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
@@ -267,6 +268,7 @@ func (d *Daemon) assemble(ctx context.Context) error {
 	}
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
 	d.subs.Mask, d.subs.Post = d.known.MaskCommand, d.webhooks.Post
+	d.reg.FindFailures = (&compareruns.Finder{Registry: d.reg, Store: d.store}).Failures
 	d.inbox = inbox.New(d.reg, d.gate, d.store, d.conf, d.log)
 	return nil
 }

@@ -31,7 +31,8 @@ Delete F1…F12 C-a…C-z M-x Space. Give version (of screen) to type only if th
 given, only while the terminal does not echo; else your user must attach. For menus and full-screen programs call screen first. If such
 a program is idle, answers contain its screen: first all of it, later the changed rows, as ROW: text. Without a message to the contrary, the program has read the text and shows it.`,
 	"wait": `for takes several jobs and sessions: wait answers when the first has ended or needs input (all: when all have). A
-shell counts as ended at its prompt. until waits for one condition instead: text=Listening, regexp=^ready, gone=Loading, quiet=2s, port=3000, exit.
+shell counts as ended at its prompt. until waits for one condition instead: text=Listening, regexp=^ready, gone=Loading, quiet=2s, port=3000, exit,
+anomaly (a line that only earlier failures of the command printed).
 One wait of 45 s costs less than polling. No output is lost between waits.`,
 	"resources": `longterm://session/{id} state, /output?from=&to= text (&transcript=true: of full-screen programs too), /screen, /command/{n} one command's output, /recording asciicast,
 longterm://context commands your user ran since you last read it, each once. Subscribe to a session's resources to be notified of changes.

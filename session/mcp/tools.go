@@ -121,7 +121,7 @@ func init() {
 			name: "wait", level: Read, mayWait: true, idempotent: true,
 			about: "Wait for jobs or sessions: answers when the first (or all) ended, needs input, or until is met; else at the yield time, still running.",
 			inputSchema: `{"type":"object","properties":{"for":{"type":"array","minItems":1,"maxItems":50,"items":{"type":"string"},"description":"ids or names"},` +
-				`"all":{"type":"boolean"},"until":{"type":"string","description":"text=…, regexp=…, gone=…, quiet=2s, port=3000, exit"},` +
+				`"all":{"type":"boolean"},"until":{"type":"string","description":"text=…, regexp=…, gone=…, quiet=2s, port=3000, anomaly (an error of earlier runs), exit"},` +
 				`"since":{"type":"integer","minimum":0,"description":"cursor: only output after it"},` + yieldSchema + `,` + tokensSchema + `},"required":["for"],"additionalProperties":false}`,
 			outputSchema: `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object"}},"message":{"type":"string"}},"required":["results"]}`,
 			handler:      (*Server).wait,

@@ -41,7 +41,7 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	}
 	cond, err := condition(args.Until)
 	if err != nil {
-		return failure(err, "it is one of text=WORDS, regexp=RE2, gone=WORDS, quiet=2s, port=3000, agent=idle, exit; without it wait waits for the end or a question"), nil
+		return failure(err, "it is one of text=WORDS, regexp=RE2, gone=WORDS, quiet=2s, port=3000, agent=idle, anomaly, exit; without it wait waits for the end or a question"), nil
 	}
 	targets := make([]target, len(args.For))
 	for i, ref := range args.For {
@@ -325,7 +325,7 @@ func condition(text string) (*api.Condition, error) {
 	case "agent": // without a state: whenever it waits for its user
 		c.Text = value
 		return c, nil
-	case "exit", "prompt", "command", "input", "bell":
+	case "exit", "prompt", "command", "input", "bell", "anomaly":
 		return c, nil
 	default:
 		return nil, fmt.Errorf("until %s is no condition", quoteName(text))

@@ -34,7 +34,7 @@ func Condition(s string) (api.Condition, error) {
 		}
 		c.Text = value
 		return c, checkText(s, value)
-	case "exit", "prompt", "bell":
+	case "exit", "prompt", "bell", "anomaly":
 	case "command", "command-end":
 		c.Kind = "command"
 	case "title":

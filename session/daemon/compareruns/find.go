@@ -235,26 +235,14 @@ type search struct {
 
 // good returns the newest good run before r, or else the first one after it.
 func (f *Finder) good(ctx context.Context, r *run) (*search, error) {
-	s := &search{Finder: f, failed: r, words: wordsOf(r.Text), forms: map[string]words{}, roots: map[string]string{}}
+	s := f.newSearch(r)
 	if s.words.exact == "" {
 		return s, nil
 	}
 	s.root = s.rootOf(r.Cwd)
-	for _, e := range f.Registry.All() {
-		if rec := e.Record(); e.Ready() && !rec.Shell && rec.State == string(session.Exited) && rec.ID != r.Session {
-			s.consider(programRun(e))
-		}
-	}
-	jobs, err := f.Store.Jobs(ctx, store.JobQuery{Text: s.words.name, Kind: store.JobCommand, Limit: maxJobs})
-	if err != nil {
+	s.eachProgram(s.consider)
+	if err := s.eachRemoved(ctx, maxJobs, s.consider); err != nil {
 		return nil, err
-	}
-	for i := range jobs {
-		if f.Registry.ByID(jobs[i].Session) == nil {
-			if c := removedRun(&jobs[i]); c != nil {
-				s.consider(c)
-			}
-		}
 	}
 	until := time.Time{}
 	for range maxSearched / pageSize {
@@ -262,15 +250,7 @@ func (f *Finder) good(ctx context.Context, r *run) (*search, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range page {
-			c := &page[i]
-			if c.Session == r.Session && c.N == r.N {
-				continue
-			}
-			if e := f.Registry.ByID(c.Session); e != nil && e.Ready() {
-				s.consider(&run{Command: *c, handle: e})
-			}
-		}
+		s.eachCommand(page, s.consider)
 		if len(page) < pageSize || s.match == same && s.recent >= maxRecent {
 			break
 		}
@@ -280,6 +260,45 @@ func (f *Finder) good(ctx context.Context, r *run) (*search, error) {
 		s.best, s.match = s.after, same
 	}
 	return s, nil
+}
+
+func (f *Finder) newSearch(r *run) *search {
+	return &search{Finder: f, failed: r, words: wordsOf(r.Text), forms: map[string]words{}, roots: map[string]string{}}
+}
+
+// eachProgram calls f with the runs of other sessions' programs.
+func (s *search) eachProgram(f func(*run)) {
+	for _, e := range s.Registry.All() {
+		if rec := e.Record(); e.Ready() && !rec.Shell && rec.State == string(session.Exited) && rec.ID != s.failed.Session {
+			f(programRun(e))
+		}
+	}
+}
+
+// eachRemoved calls f with the newest runs whose session was removed, if their job has the output.
+func (s *search) eachRemoved(ctx context.Context, limit int, f func(*run)) error {
+	jobs, err := s.Store.Jobs(ctx, store.JobQuery{Text: s.words.name, Kind: store.JobCommand, Limit: limit})
+	for i := range jobs {
+		if s.Registry.ByID(jobs[i].Session) == nil {
+			if c := removedRun(&jobs[i]); c != nil {
+				f(c)
+			}
+		}
+	}
+	return err
+}
+
+// eachCommand calls f with recorded commands whose session exists.
+func (s *search) eachCommand(list []store.Command, f func(*run)) {
+	for i := range list {
+		c := &list[i]
+		if c.Session == s.failed.Session && c.N == s.failed.N {
+			continue
+		}
+		if e := s.Registry.ByID(c.Session); e != nil && e.Ready() {
+			f(&run{Command: *c, handle: e})
+		}
+	}
 }
 
 // consider compares a finished run with the best one so far.

@@ -15,28 +15,64 @@ const eachLineMax = 8 << 10
 // EachLine calls f with each line of a range of output, as text without its end, valid during the call. It reports whether it
 // left a part out: the middle of output over exactBytes, or what is not in the journal.
 func EachLine(ctx context.Context, s *session.Session, from, to uint64, hide bool, f func(line []byte)) (partial bool, err error) {
-	g := &lineFeed{f: f}
-	r := newPlainReader(s, from, Limits{Hide: hide})
-	r.budget = g
-	r.buf = make([]byte, min(pieceBytes, max(1, to-min(from, to))))
-	defer r.awaitPrefetch()
-	err = r.read(ctx, to)
-	r.flushTail()
-	g.end()
-	return g.partial, err
+	l := NewLineReader(s, from, hide, func(line []byte, _ uint64) { f(line) })
+	err = l.Read(ctx, to)
+	return l.Finish(), err
+}
+
+// LineReader passes lines of output on while it is printed, in the form of EachLine. Only one goroutine may use it at a time.
+type LineReader struct {
+	r    *plainReader
+	feed *lineFeed
+}
+
+// NewLineReader returns a reader of a session's output from an offset. f gets each line with its offset.
+func NewLineReader(s *session.Session, from uint64, hide bool, f func(line []byte, at uint64)) *LineReader {
+	l := &LineReader{r: newPlainReader(s, from, Limits{Hide: hide}), feed: &lineFeed{f: f}}
+	l.r.budget = l.feed
+	return l
+}
+
+// Offset returns the offset of the next byte.
+func (l *LineReader) Offset() uint64 { return l.r.at }
+
+// Read passes on the lines that end before an offset. It leaves out the middle of more than exactBytes.
+func (l *LineReader) Read(ctx context.Context, to uint64) error {
+	l.r.buf = make([]byte, min(pieceBytes, max(1, to-min(l.r.at, to)))) // released after the call: the next one may come much later
+	defer func() { l.r.buf, l.r.spare = nil, nil }()
+	defer l.r.awaitPrefetch()
+	return l.r.read(ctx, to)
+}
+
+// Skip continues at an offset without the output before it.
+func (l *LineReader) Skip(to uint64) {
+	l.r.restart(to)
+	l.r.mask.Restart()
+	l.r.at = to
+}
+
+// Finish passes on an unfinished last line, and reports whether a part was left out.
+func (l *LineReader) Finish() (partial bool) {
+	l.r.flushTail()
+	l.feed.end()
+	return l.feed.partial
 }
 
 // lineFeed is a gatherer that passes lines on and stores nothing.
 type lineFeed struct {
-	f       func([]byte)
+	f       func(line []byte, at uint64)
 	pieces  []byte // of a line that is not complete
+	at      uint64 // its offset
 	partial bool
 }
 
 // Add implements gatherer.
-func (g *lineFeed) Add(text []byte, _, _ uint64, more bool) {
+func (g *lineFeed) Add(text []byte, from, _ uint64, more bool) {
+	if len(g.pieces) == 0 {
+		g.at = from
+	}
 	if !more && len(g.pieces) == 0 {
-		g.f(text[:min(len(text), eachLineMax)])
+		g.f(text[:min(len(text), eachLineMax)], g.at)
 		return
 	}
 	g.pieces = append(g.pieces, text[:min(len(text), eachLineMax-len(g.pieces))]...)
@@ -54,7 +90,7 @@ func (g *lineFeed) Gap(string, uint64) { g.partial = true }
 // end passes on an unfinished last line.
 func (g *lineFeed) end() {
 	if len(bytes.TrimSpace(g.pieces)) > 0 {
-		g.f(g.pieces)
+		g.f(g.pieces, g.at)
 	}
 	g.pieces = g.pieces[:0]
 }

@@ -39,3 +39,34 @@ func TestEachLine_PartialAfterAGap(t *testing.T) {
 		t.Errorf("%q, partial %v, %v", lines, partial, err)
 	}
 }
+
+// The lines and offsets are the same, wherever the output is cut.
+//
+// FEATURES: R127
+func TestLineReader_AnyPieces(t *testing.T) {
+	s := printed(t, text("one\r\n\x1b[31mtwo", "\x1b[0m\r\n", "\x00\x01\x02binary\n", "error: no x\n", "tail"))
+	_, to := s.OutputRange()
+	type line struct {
+		text string
+		at   uint64
+	}
+	want := []line{{"one", 0}, {"two", 5}, {"binary", 19}, {"error: no x", 29}, {"tail", 41}}
+	for size := uint64(1); size <= to; size++ {
+		var got []line
+		r := NewLineReader(s, 0, false, func(text []byte, at uint64) { got = append(got, line{string(text), at}) })
+		for r.Offset() < to {
+			if err := r.Read(t.Context(), min(to, r.Offset()+size)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if partial := r.Finish(); partial || !reflect.DeepEqual(got, want) {
+			t.Fatalf("pieces of %d: %+v, partial %v", size, got, partial)
+		}
+	}
+	var got []line
+	r := NewLineReader(s, 0, false, func(text []byte, at uint64) { got = append(got, line{string(text), at}) })
+	r.Skip(29)
+	if err := r.Read(t.Context(), to); err != nil || len(got) != 1 || got[0] != want[3] {
+		t.Errorf("after a skip: %+v, %v", got, err)
+	}
+}

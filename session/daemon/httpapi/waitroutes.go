@@ -56,15 +56,18 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	}
 	ctx, stop := agentWaitContext(ctx, s.reg, e, w.Conds)
 	defer stop()
-	if slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondPort }) {
+	if waitsFor(w.Conds, session.CondPort) {
 		defer s.daemon.Ports().Await(e)()
+	}
+	if waitsFor(w.Conds, session.CondAnomaly) {
+		defer e.AwaitAnomaly()()
 	}
 	r, err := e.Session.Wait(ctx, w)
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.As(cause, new(*api.Error)) {
 		return api.Waited{}, cause
 	}
 	if err == nil && r.Ended {
-		r, err = lateProgress(ctx, e, w, r)
+		r, err = lateObservation(ctx, e, w, r)
 	}
 	res := api.Waited{Outcome: "fired", Fired: []api.Fired{}, Version: r.Version, Cursor: r.Cursor}
 	switch {
@@ -129,14 +132,27 @@ func agentWaitContext(ctx context.Context, reg *registry.Registry, e *registry.H
 	}
 }
 
-// lateProgress repeats a wait for progress on an ended session after its watcher has read all output: the watcher is a
-// separate goroutine, and the owner may report the end first.
-func lateProgress(ctx context.Context, e *registry.Handle, w session.WaitSpec, r session.WaitResult) (session.WaitResult, error) {
-	if !slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondProgress }) {
+// waitsFor reports whether a condition is of a kind.
+func waitsFor(conds []session.Cond, kind session.CondKind) bool {
+	return slices.ContainsFunc(conds, func(c session.Cond) bool { return c.Kind == kind })
+}
+
+// lateObservation repeats a wait for progress or an anomaly on an ended session after all output was read: that happens on separate
+// goroutines, and the owner may report the end first.
+func lateObservation(ctx context.Context, e *registry.Handle, w session.WaitSpec, r session.WaitResult) (session.WaitResult, error) {
+	progress, anomaly := waitsFor(w.Conds, session.CondProgress), waitsFor(w.Conds, session.CondAnomaly)
+	if !progress && !anomaly || e.Session.Status().State == session.Running {
 		return r, nil
 	}
-	if err := e.ReadToEnd(ctx); err != nil {
-		return r, err
+	if progress {
+		if err := e.ReadToEnd(ctx); err != nil {
+			return r, err
+		}
+	}
+	if anomaly {
+		if err := e.AwaitCompared(ctx); err != nil {
+			return r, err
+		}
 	}
 	if again, err := e.Session.Wait(ctx, w); err == nil { // else its owner has stopped
 		r = again

@@ -1,9 +1,9 @@
 //go:build unix
 
 // Package inbox lists what needs the user's attention: approvals, questions of programs, runs that ended while no user
-// looked, messages of programs, and new ports.
+// looked, anomalies of running commands, messages of programs, and new ports.
 //
-//	approvals, sessions, records of ended runs, messages, ports ─→ facts ─→ list (pure) ─→ numbers and marks of the store
+//	approvals, sessions, records of ended runs, anomalies, messages, ports ─→ facts ─→ list (pure) ─→ numbers and marks of the store
 //
 // The list is derived from other records whenever it is read, so that a killed daemon loses and doubles nothing. The store
 // keeps what is the inbox's own: numbers, marks (done, snoozed), messages, first openings of ports, and when a user's client last showed each
@@ -24,6 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -191,10 +192,16 @@ func (s *Set) session(ctx context.Context, e *registry.Handle, seen, now time.Ti
 	rec, st := e.Record(), e.Session.Status()
 	v := sessionFacts{
 		id: rec.ID, name: rec.Name, cwd: rec.Cwd, agent: rec.Agent, labels: rec.Labels, seen: seen, hook: rec.Labels[api.HookLabel] != "",
-		state: e.AgentState(), output: st.LastOutput,
+		state: e.AgentState(), output: st.LastOutput, running: noCommand,
 	}
 	if st.State == session.Running {
 		v.ports, _ = e.Ports()
+		switch {
+		case st.Shell.Phase == shell.PhaseRunning:
+			v.running = int(st.Shell.Number)
+		case !rec.Shell:
+			v.running = 0
+		}
 	}
 	if at := e.Clients.SeenAt(now); at.After(seen) {
 		v.seen = at

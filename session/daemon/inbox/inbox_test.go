@@ -34,7 +34,7 @@ func texts(items []Item) (list []string) {
 
 // What blocks a program comes first, then failures, then the rest, oldest first.
 //
-// FEATURES: R130
+// FEATURES: R127, R130
 func TestList_InOrder(t *testing.T) {
 	f := facts{
 		now: at(100), least: 10 * time.Second,
@@ -49,6 +49,8 @@ func TestList_InOrder(t *testing.T) {
 			{id: "c", name: "claude", state: &api.AgentState{Agent: "claude", State: "needs_input", Reason: "offers a choice", Since: at(70)}},
 			{id: "d", name: "done", state: &api.AgentState{Agent: "claude", State: "done", Since: at(70)}},
 			{id: "v", name: "vite", seen: at(5), ports: []api.Port{{Port: 5173, Program: "node"}, {Port: 9229, Program: "node"}, {Port: 80, Inside: true}, {Unix: "/s"}}},
+			{id: "b", name: "build", running: 4},
+			{id: "g", name: "prog"},
 			{id: "s", name: "seen", seen: at(90), state: &api.AgentState{Agent: "claude", State: "done", Since: at(70)}},
 		},
 		ended: []store.Ended{
@@ -65,6 +67,9 @@ func TestList_InOrder(t *testing.T) {
 			{N: 8, Key: "port v 9229", Session: "v", Text: "9229", At: at(4)}, // seen
 			{N: 9, Key: "port v 81", Session: "v", Text: "81", At: at(6)},     // closed
 			{N: 10, Key: "port v 80", Session: "v", Text: "80", At: at(6)},
+			{N: 11, Key: "anomaly b 4 99", Session: "b", Text: "make printed a line of its earlier failures: a.c:1: error: no x", At: at(8)},
+			{N: 12, Key: "anomaly b 3 9", Session: "b", Text: "x", At: at(8)}, // ended
+			{N: 13, Key: "anomaly g 0 9", Session: "g", Text: "./serve printed a line of its earlier failures: error", At: at(9)},
 			{N: 6, Key: "question q confirm 5", Session: "q", At: at(2), Until: at(200)},
 		},
 	}
@@ -76,6 +81,8 @@ func TestList_InOrder(t *testing.T) {
 		"question open claude: claude waits for you: offers a choice",
 		"failed open : make all was lost: its exit status is unknown",
 		"failed open done: sh -c 'exit 1' was ended by SIGKILL",
+		"anomaly open build: make printed a line of its earlier failures: a.c:1: error: no x",
+		"anomaly open prog: ./serve printed a line of its earlier failures: error",
 		"failed open work: go test failed with status 1 after 1.0s",
 		"message open work: rang the bell 2 times",
 		"message done work: Build: done",
@@ -96,7 +103,13 @@ func TestList_InOrder(t *testing.T) {
 	if pw := items[2]; pw.Answerable || !slices.Equal(pw.Do, []string{"longterm attach pw"}) {
 		t.Errorf("%+v", pw)
 	}
-	if p := items[9]; p.ID != "I7" || p.Port != 5173 || !slices.Equal(p.Do, []string{"longterm open vite 5173", "longterm inbox done I7"}) {
+	if a := items[6]; a.ID != "I11" || a.Command != 4 || !slices.Equal(a.Do, []string{"longterm why build:4", "longterm attach build", "longterm inbox done I11"}) {
+		t.Errorf("%+v", a)
+	}
+	if a := items[7]; a.Do[0] != "longterm why prog" {
+		t.Errorf("%+v", a)
+	}
+	if p := items[11]; p.ID != "I7" || p.Port != 5173 || !slices.Equal(p.Do, []string{"longterm open vite 5173", "longterm inbox done I7"}) {
 		t.Errorf("%+v", p)
 	}
 	if job := items[4]; job.Session != "" || job.Do[0] != "longterm why 01234567" || job.entry().Session != "" {
@@ -139,6 +152,8 @@ func TestWaitingMessages(t *testing.T) {
 		{Kind: "port-open", Session: s("a", 1, ""), Port: &api.Port{Port: 80}},
 		{Kind: "port-open", Session: s("a", 0, ""), Port: &api.Port{Port: 81, Inside: true}},
 		{Kind: "port-open", Session: s("a", 0, ""), Port: &api.Port{Unix: "/s"}},
+		{Kind: "anomaly", Session: s("a", 0, ""), Anomaly: &api.Anomaly{Command: 3, Text: "make x", Line: "error: hunter2\x1b[2J", Offset: 9}},
+		{Kind: "anomaly", Session: s("b", 1, ""), Anomaly: &api.Anomaly{Command: 3, Text: "make x", Line: "shown", Offset: 9}},
 		{Kind: "lost"},
 	} {
 		e.Seq = uint64(i)
@@ -148,7 +163,7 @@ func TestWaitingMessages(t *testing.T) {
 	for _, m := range w.take() {
 		got = append(got, fmt.Sprintf("%s %d %q", m.Key, m.Count, m.Text))
 	}
-	if want := []string{`bell a 0 3 ""`, `notification a 4 0 "T: [redacted] ↵ ]0;x"`, `port a 80 0 "80"`}; !slices.Equal(got, want) {
+	if want := []string{`bell a 0 3 ""`, `notification a 4 0 "T: [redacted] ↵ ]0;x"`, `port a 80 0 "80"`, `anomaly a 3 9 0 "make x printed a line of its earlier failures: error: [redacted] [2J"`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for i := range 3 * maxWaiting {

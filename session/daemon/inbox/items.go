@@ -47,7 +47,11 @@ type sessionFacts struct {
 	state                *api.AgentState
 	output               time.Time // of the newest output
 	ports                []api.Port
+	running              int // number of the shell's running command; 0: the session's program; noCommand
 }
+
+// noCommand is sessionFacts.running of a shell at its prompt, and of an ended session.
+const noCommand = -1
 
 // prompt is a question of a program.
 type prompt struct {
@@ -91,6 +95,8 @@ func (f *facts) list() []Item {
 		}
 		if isPort(e) {
 			items = append(items, ofPort(e, s)...)
+		} else if strings.HasPrefix(e.Key, anomalyKind) {
+			items = append(items, ofAnomaly(e, s)...)
 		} else if e.Count > 0 || e.Text != "" {
 			items = append(items, ofMessage(e, s))
 		}
@@ -345,6 +351,35 @@ func ofMessage(e *store.InboxEntry, s *sessionFacts) Item {
 		it.Text = fmt.Sprintf("rang the bell %d times", e.Count)
 	}
 	return it
+}
+
+// anomalyKind starts the keys of anomalies.
+const anomalyKind = "anomaly "
+
+// anomalyEntry returns the record of an anomaly.
+func anomalyEntry(session string, a *api.Anomaly, now time.Time, mask func(string) string) store.InboxEntry {
+	return store.InboxEntry{
+		Key: fmt.Sprintf("%s%s %d %d", anomalyKind, session, a.Command, a.Offset), Session: session, At: now,
+		Text: line(mask(a.Text), maxPart) + " printed a line of its earlier failures: " + line(mask(a.Line), maxPart),
+	}
+}
+
+// ofAnomaly returns the entry of a recorded anomaly, or none if its command has ended: its result is then listed.
+func ofAnomaly(e *store.InboxEntry, s *sessionFacts) []Item {
+	var command int
+	if _, err := fmt.Sscanf(e.Key, anomalyKind+s.id+" %d", &command); err != nil || command != s.running {
+		return nil
+	}
+	ref := s.name
+	if command > 0 {
+		ref += ":" + strconv.Itoa(command)
+	}
+	it := Item{key: e.Key}
+	it.InboxItem = api.InboxItem{
+		Kind: api.InboxAnomaly, Session: s.id, Text: listing.Shorten(e.Text, maxText), Since: e.At, Command: command,
+		Do: []string{verb("why", ref), verb("attach", s.name), "longterm inbox done " + idHere},
+	}
+	return []Item{it}
 }
 
 // portKind starts the keys of ports.

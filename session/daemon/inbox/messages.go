@@ -21,7 +21,7 @@ const (
 	maxWaiting = 500
 )
 
-// Follow records the messages of programs whose session no client shows, and the ports that programs open. stop ends that
+// Follow records the messages and anomalies of programs whose session no client shows, and the ports that programs open. stop ends that
 // and waits.
 func (s *Set) Follow(events <-chan api.Event) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,6 +146,11 @@ func (w *waitingMessages) add(e *api.Event, now time.Time, mask func(string) str
 			return false
 		}
 		m = portEntry(id, e.Port, now)
+	case "anomaly":
+		if e.Anomaly == nil {
+			return false
+		}
+		m = anomalyEntry(id, e.Anomaly, now, mask)
 	default:
 		return false
 	}

@@ -24,12 +24,13 @@ import (
 // Handle is a session in the registry: its record and its running parts. Session and device are set once, before ready;
 // a handle that is not ready only reserves its name.
 type Handle struct {
-	Session  *session.Session
-	device   *device // nil once the process has exited
-	inherits bool    // its program was started under another daemon
-	ready    atomic.Bool
-	Clients  sizepolicy.Clients // clients and whose size counts
-	activity activity           // progress of the newest command
+	Session   *session.Session
+	device    *device // nil once the process has exited
+	inherits  bool    // its program was started under another daemon
+	ready     atomic.Bool
+	Clients   sizepolicy.Clients // clients and whose size counts
+	activity  activity           // progress of the newest command
+	anomalies anomalies
 
 	// held from describing the session to publishing that, so that the newest state is published last
 	publishing    sync.Mutex

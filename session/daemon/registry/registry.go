@@ -39,6 +39,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/retryqueue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
+	"github.com/longterm-dev/longterm/session/output/compare"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -62,6 +63,11 @@ type Registry struct {
 	// JobSession, if set, returns the session of a job, by the job's id or unique prefix, and whether the session was started
 	// for the job. id is "" if the job is unknown or has no session.
 	JobSession func(ref string) (id string, own bool)
+
+	// FindFailures, if set, returns the lines of earlier failed runs of a command that its good runs did not print; nil: there is
+	// nothing to compare with. c has N 0 for the session's program.
+	FindFailures func(ctx context.Context, e *Handle, c *store.Command) (*compare.Failures, error)
+	comparing    chan struct{} // semaphore of FindFailures
 
 	Bus         events.Bus
 	pace        *idlepoll.Poller
@@ -152,7 +158,7 @@ func New(c Config) *Registry {
 	h := &Registry{
 		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, former: c.FormerHost,
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{}, bycall: map[string]string{},
-		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
+		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), comparing: make(chan struct{}, 1),
 		spawner:   spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
 		emulators: session.NewEmulatorCache(maxEndedEmulators),
 		pace:      cmp.Or(c.Poller, new(idlepoll.Poller)),

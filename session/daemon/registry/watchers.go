@@ -62,16 +62,17 @@ func (w *watchers) command(e *Handle, c *session.Command) {
 		return
 	}
 	e.activity.end(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
+	e.anomalies.end(n, c.End)
 }
 
 // program awaits the end of a session's program, unless it is an interactive shell. Call follow once the session
-// exists; the end may already have been reported.
-func (w *watchers) program(e *Handle, l *shell.Launch) (follow func()) {
+// exists; the end may already have been reported. Output from ownFrom on is no earlier program's.
+func (w *watchers) program(e *Handle, l *shell.Launch, ownFrom uint64) (follow func()) {
 	r := e.Record()
 	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
 		return func() {}
 	}
-	return w.begin(e, task{command: shellquote.Line(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
+	return w.begin(e, task{command: shellquote.Line(r.Argv), cwd: r.Cwd, argv: r.Argv, ownFrom: ownFrom, began: r.Started})
 }
 
 // programEnded handles the end of a session.
@@ -83,6 +84,7 @@ func (e *Handle) programEnded(st session.Status) {
 		}
 	}
 	e.activity.end(0, how)
+	e.anomalies.end(0, st.Offset)
 }
 
 // resume awaits the end of the command that ran when the previous daemon stopped; follow reads its output, which starts
@@ -105,8 +107,10 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	if ends == nil {
 		return func() {}
 	}
+	compared := e.anomalies.begin(w.reg, e, j)
 	f := &watcher{reg: w.reg, set: w, e: e, task: j, ends: ends, readRequests: e.activity.requests()}
 	return func() {
+		compared.schedule()
 		f.start(func(ctx context.Context) {
 			f.ctx, f.cancel = context.WithCancel(ctx)
 			w.seek(f, time.Now(), agentCheckTimes)

@@ -34,6 +34,7 @@ const (
 	CondCursor     Kind = "cursor"     // the cursor is at Row, Col
 	CondAgent      Kind = "agent"      // the session's agent is in the state Text, or waits for its user
 	CondPort       Kind = "port"       // a process of the session accepts connections at the TCP port Port, or at any
+	CondAnomaly    Kind = "anomaly"    // after the anchor, a command printed a line that only earlier failures of it printed
 )
 
 // Cond is a condition.
@@ -130,8 +131,26 @@ func (s *Set) evaluate(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 				return strconv.Itoa(port), true
 			}
 		}
+	case CondAnomaly:
+		return v.Anomaly.Line, v.Anomaly.Line != "" && v.Anomaly.At >= w.from.Off
 	}
 	return "", false
+}
+
+// cannotMatch reports whether a wait's open conditions are anomalies, or with All some of them, and the command after the anchor
+// ended without one.
+func (w *Waiter) cannotMatch(v *View) bool {
+	if !v.HasCommand || v.CommandEnd < w.from.Off || v.Anomaly.ComparedTo < v.CommandEnd {
+		return false
+	}
+	anomaly, other := false, false
+	for i := range w.Conds {
+		if w.open[i] {
+			anomaly = anomaly || w.Conds[i].Kind == CondAnomaly
+			other = other || w.Conds[i].Kind != CondAnomaly
+		}
+	}
+	return anomaly && (w.All || !other)
 }
 
 // matches reports whether an agent is in a state, as observed after the newest input. "done" also counts as "idle". An

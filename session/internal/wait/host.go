@@ -55,6 +55,15 @@ type View struct {
 	Agent          Agent
 	TypedAt        time.Time // when a line was last typed to its end
 	Ports          []int     // TCP ports at which its processes accept connections; read only
+	Anomaly        Anomaly
+}
+
+// Anomaly is the first line of the newest command that earlier failures of it printed and its good runs did not.
+type Anomaly struct {
+	Line string // "": none so far
+	At   uint64 // its output offset
+	// ComparedTo is the output offset at the end of the newest command that has ended and was compared to its end; else 0.
+	ComparedTo uint64
 }
 
 // Agent is the state of the coding agent in the session, as its observers found it.

@@ -33,7 +33,7 @@ type Fired struct {
 }
 
 // Result is the result of a wait. Ended reports that the remaining conditions can never match: the session has ended,
-// or was closed.
+// or was closed, or the command that may have an anomaly has ended.
 type Result struct {
 	Fired   []Fired
 	Ended   bool
@@ -262,7 +262,7 @@ func (s *Set) Check() {
 	v := s.host.View()
 	for w := range s.waiters {
 		s.fireMatching(w, &v)
-		if v.Drained || w.isSatisfied() {
+		if v.Drained || w.isSatisfied() || w.cannotMatch(&v) {
 			r := w.result(&v)
 			r.Ended = !w.isSatisfied()
 			s.end(w, r)

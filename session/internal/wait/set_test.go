@@ -269,6 +269,41 @@ func TestPort(t *testing.T) {
 	}
 }
 
+// A wait for an anomaly ends with the command that has none, once that was compared to its end.
+//
+// FEATURES: R127
+func TestAnomaly(t *testing.T) {
+	anomaly, exit := Cond{Kind: CondAnomaly}, Cond{Kind: CondExit}
+	h := newHost()
+	h.view.Anomaly = Anomaly{Line: "error: no x", At: 3, ComparedTo: 9} // of the command before
+	h.view.HasCommand, h.view.CommandEnd = true, 9
+	since := uint64(10)
+	one, both := h.wait(t, Spec{Conds: []Cond{anomaly}, Since: &since}), h.wait(t, Spec{Conds: []Cond{anomaly, exit}, Since: &since})
+	all := h.wait(t, Spec{Conds: []Cond{anomaly, exit}, Since: &since, All: true})
+	h.set.Check()
+	h.view.CommandEnd = 20 // not compared to its end
+	h.set.Check()
+	if len(h.results) > 0 {
+		t.Fatalf("ended too early: %+v", h.results)
+	}
+	h.view.Anomaly = Anomaly{ComparedTo: 20}
+	h.set.Check()
+	if r, over := h.results[one]; !over || !r.Ended || len(r.Fired) > 0 {
+		t.Errorf("%v, %+v", over, r)
+	}
+	if r, over := h.results[all]; !over || !r.Ended {
+		t.Errorf("with all: %v, %+v", over, r)
+	}
+	if r, over := h.results[both]; over {
+		t.Errorf("another condition may match: %+v", r)
+	}
+	h.view.HasCommand, h.view.Anomaly = false, Anomaly{Line: "error: no y", At: 25}
+	h.set.Check()
+	if r, over := h.results[both]; !over || r.Ended || r.Fired[0].Match != "error: no y" {
+		t.Errorf("%v, %+v", over, r)
+	}
+}
+
 func TestAwaitsInput(t *testing.T) {
 	for _, c := range []struct {
 		kind                  Kind
