@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -285,6 +286,25 @@ func (s *Set) sessionOfJob(ref string) (id string, own bool) {
 		return "", false
 	}
 	return r.Session, r.Kind == store.JobCommand
+}
+
+// jobOf returns the id of the running job of a session's command, or of its program (n 0); "" if none is.
+func (s *Set) jobOf(e *registry.Handle, n int, line string) (id string) {
+	for _, j := range s.all() {
+		if j.e != e || j.command != (n == 0) {
+			continue
+		}
+		j.mu.Lock()
+		is, begins := int(j.outcome.started.Number) == n, j.outcome.started.Number == 0 && j.line == line
+		j.mu.Unlock()
+		if is {
+			return j.id
+		}
+		if begins { // the start of its line is not handled yet
+			id = j.id
+		}
+	}
+	return id
 }
 
 // jobRecord finds the record of a job by id or unique prefix.

@@ -59,7 +59,7 @@ func New(h *registry.Registry, st *store.Store, conf *liveconfig.Settings, log *
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Set{reg: h, store: st, conf: conf, log: log, gate: gate, ctx: ctx, stop: stop, live: map[string]*Job{}, pendingStarts: map[string]*pendingStart{}}
 	s.pool = &pool{jobs: s}
-	h.JobSession = s.sessionOfJob
+	h.JobSession, h.JobOf = s.sessionOfJob, s.jobOf
 	s.unwritten.Max = maxUnwritten
 	return s
 }

@@ -4,7 +4,6 @@ package registry
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -180,7 +179,7 @@ func (c *comparison) follow(ctx context.Context) error {
 	lines := excerpt.NewLineReader(c.e.Session, max(c.task.from, c.task.ownFrom), false, func(line []byte, at uint64) {
 		if !found && has(line) {
 			found = true
-			c.report(ctx, line, at)
+			c.report(line, at)
 		}
 	})
 	w := c.e.Session.Watch()
@@ -262,7 +261,7 @@ func (c *comparison) findFailures(ctx context.Context) (has func([]byte) bool, e
 }
 
 // report reports an anomaly to waiting callers, and publishes it while the task runs.
-func (c *comparison) report(ctx context.Context, line []byte, at uint64) {
+func (c *comparison) report(line []byte, at uint64) {
 	found := api.Anomaly{
 		Command: c.task.n, Text: c.task.command, Offset: at,
 		Line: strings.TrimSpace(strings.ToValidUTF8(string(line[:min(len(line), maxAnomalyLine)]), "")),
@@ -275,12 +274,8 @@ func (c *comparison) report(ctx context.Context, line []byte, at uint64) {
 	if !c.isWanted() || closed(c.ended) {
 		return
 	}
-	jobs, err := c.reg.store.Jobs(ctx, store.JobQuery{Session: c.e.ID(), Open: true})
-	if err != nil && ctx.Err() == nil {
-		c.reg.log.Warn("find the job of an anomaly", "session", c.e.ID(), "err", err)
-	}
-	if i := slices.IndexFunc(jobs, func(j store.Job) bool { return j.N == c.task.n }); i >= 0 {
-		found.Job = jobs[i].ID
+	if c.reg.JobOf != nil {
+		found.Job = c.reg.JobOf(c.e, c.task.n, c.task.command)
 	}
 	c.reg.publishAnomaly(c.e, &found)
 }

@@ -64,6 +64,10 @@ type Registry struct {
 	// for the job. id is "" if the job is unknown or has no session.
 	JobSession func(ref string) (id string, own bool)
 
+	// JobOf, if set, returns the id of the running job of a session's command, given by number and line, or of its program (n 0);
+	// "": none.
+	JobOf func(e *Handle, n int, line string) string
+
 	// FindFailures, if set, returns the lines of earlier failed runs of a command that its good runs did not print; nil: there is
 	// nothing to compare with. c has N 0 for the session's program.
 	FindFailures func(ctx context.Context, e *Handle, c *store.Command) (*compare.Failures, error)
