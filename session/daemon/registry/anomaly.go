@@ -33,6 +33,7 @@ type anomalies struct {
 // client, at no cost to the session's owner. anomalies.mu guards the fields after ended.
 type comparison struct {
 	reg   *Registry
+	set   *watchers
 	e     *Handle
 	task  task
 	ended chan struct{} // closed when the task has ended
@@ -46,13 +47,13 @@ type comparison struct {
 }
 
 // begin makes a task the newest.
-func (a *anomalies) begin(reg *Registry, e *Handle, t task) *comparison {
+func (a *anomalies) begin(w *watchers, e *Handle, t task) *comparison {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.newest != nil { // its end may not have been seen
 		a.newest.endLocked(t.from)
 	}
-	a.newest = &comparison{reg: reg, e: e, task: t, ended: make(chan struct{}), done: make(chan struct{})}
+	a.newest = &comparison{reg: w.reg, set: w, e: e, task: t, ended: make(chan struct{}), done: make(chan struct{})}
 	return a.newest
 }
 
@@ -117,7 +118,7 @@ func (c *comparison) startLocked() {
 		return
 	}
 	c.started = true
-	if !c.reg.watchers.run(c.run) {
+	if !c.set.run(c.run) {
 		c.finishLocked()
 	}
 }

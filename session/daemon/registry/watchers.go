@@ -107,7 +107,7 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	if ends == nil {
 		return func() {}
 	}
-	compared := e.anomalies.begin(w.reg, e, j)
+	compared := e.anomalies.begin(w, e, j)
 	f := &watcher{reg: w.reg, set: w, e: e, task: j, ends: ends, readRequests: e.activity.requests()}
 	return func() {
 		compared.schedule()

@@ -1,0 +1,28 @@
+//go:build unix
+
+package registry
+
+import (
+	"testing"
+
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Anomalies of agents' sessions are published on request only.
+//
+// FEATURES: R127
+func TestAnomaly_WantedByConfiguration(t *testing.T) {
+	for text, want := range map[string][2]bool{ // of users' sessions, of agents'
+		"":                              {true, false},
+		"[alerts]\nanomaly = \"all\"\n": {true, true},
+		"[alerts]\nanomaly = \"off\"\n": {false, false},
+	} {
+		reg := &Registry{conf: settingsOf(t, text)}
+		for i, agent := range []string{"", "bot"} {
+			c := &comparison{reg: reg, e: NewHandle(store.Session{Agent: agent})}
+			if got := c.isWanted(); got != want[i] {
+				t.Errorf("%q, agent %q: %v", text, agent, got)
+			}
+		}
+	}
+}
