@@ -94,7 +94,7 @@ func inboxLook(th *theme.Theme, kind string) (sign string, c tcell.Color) {
 		return "!", th.Wants
 	case model.InboxQuestion:
 		return "?", th.Wants
-	case "failed":
+	case "failed", "anomaly":
 		return "✗", th.Bad
 	case "finished":
 		return "✓", th.Good
