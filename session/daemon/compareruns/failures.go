@@ -23,8 +23,8 @@ const (
 	userInterrupts = 130 // exit status of a shell's command that Ctrl-C ended
 )
 
-// Failures returns what earlier failed runs of a command printed and its good ones did not. It returns nil if there is nothing to
-// compare with. c is the running command; with N 0 it is the session's program.
+// Failures returns what earlier failed runs of a command printed and its good ones did not. It returns nil without runs
+// to compare with. c is the running command; with N 0 it is the session's program.
 func (f *Finder) Failures(ctx context.Context, e *registry.Handle, c *store.Command) (*compare.Failures, error) {
 	r := &run{Command: *c, handle: e}
 	if c.N == 0 {

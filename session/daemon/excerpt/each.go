@@ -36,7 +36,7 @@ func NewLineReader(s *session.Session, from uint64, hide bool, f func(line []byt
 // Offset returns the offset of the next byte.
 func (l *LineReader) Offset() uint64 { return l.r.at }
 
-// Read passes on the lines that end before an offset. It leaves out the middle of more than exactBytes.
+// Read passes on the lines that end before an offset. Of more than exactBytes the middle is skipped.
 func (l *LineReader) Read(ctx context.Context, to uint64) error {
 	l.r.buf = make([]byte, min(pieceBytes, max(1, to-min(l.r.at, to)))) // released after the call: the next one may come much later
 	defer func() { l.r.buf, l.r.spare = nil, nil }()
@@ -51,7 +51,7 @@ func (l *LineReader) Skip(to uint64) {
 	l.r.at = to
 }
 
-// Finish passes on an unfinished last line, and reports whether a part was left out.
+// Finish passes on an unfinished last line, and reports whether a part was skipped.
 func (l *LineReader) Finish() (partial bool) {
 	l.r.flushTail()
 	l.feed.end()

@@ -60,7 +60,7 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		defer s.daemon.Ports().Await(e)()
 	}
 	if waitsFor(w.Conds, session.CondAnomaly) {
-		defer e.AwaitAnomaly()()
+		defer e.Anomalies.Await()()
 	}
 	r, err := e.Session.Wait(ctx, w)
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.As(cause, new(*api.Error)) {
@@ -150,7 +150,7 @@ func lateObservation(ctx context.Context, e *registry.Handle, w session.WaitSpec
 		}
 	}
 	if anomaly {
-		if err := e.AwaitCompared(ctx); err != nil {
+		if err := e.Anomalies.AwaitCompared(ctx); err != nil {
 			return r, err
 		}
 	}

@@ -19,8 +19,8 @@ func TestAnomaly_WantedByConfiguration(t *testing.T) {
 	} {
 		reg := &Registry{conf: settingsOf(t, text)}
 		for i, agent := range []string{"", "bot"} {
-			c := &comparison{reg: reg, e: NewHandle(store.Session{Agent: agent})}
-			if got := c.isWanted(); got != want[i] {
+			c := &comparedTask{set: &watchers{reg: reg}, e: NewHandle(store.Session{Agent: agent})}
+			if got := c.IsWanted(); got != want[i] {
 				t.Errorf("%q, agent %q: %v", text, agent, got)
 			}
 		}

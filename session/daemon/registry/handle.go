@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/anomaly"
 	"github.com/longterm-dev/longterm/session/daemon/events"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
 	"github.com/longterm-dev/longterm/session/inputdetect"
@@ -30,7 +31,7 @@ type Handle struct {
 	ready     atomic.Bool
 	Clients   sizepolicy.Clients // clients and whose size counts
 	activity  activity           // progress of the newest command
-	anomalies anomalies
+	Anomalies anomaly.Tracker    // compares its newest command with earlier runs
 
 	// held from describing the session to publishing that, so that the newest state is published last
 	publishing    sync.Mutex

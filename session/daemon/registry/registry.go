@@ -68,8 +68,8 @@ type Registry struct {
 	// "": none.
 	JobOf func(e *Handle, n int, line string) string
 
-	// FindFailures, if set, returns the lines of earlier failed runs of a command that its good runs did not print; nil: there is
-	// nothing to compare with. c has N 0 for the session's program.
+	// FindFailures, if set, returns the lines of earlier failed runs of a command that its good runs did not print; nil: no runs
+	// to compare with. c has N 0 for the session's program.
 	FindFailures func(ctx context.Context, e *Handle, c *store.Command) (*compare.Failures, error)
 	comparing    chan struct{} // semaphore of FindFailures
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/shellquote"
@@ -62,7 +63,7 @@ func (w *watchers) command(e *Handle, c *session.Command) {
 		return
 	}
 	e.activity.end(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
-	e.anomalies.end(n, c.End)
+	e.Anomalies.End(n, c.End)
 }
 
 // program awaits the end of a session's program, unless it is an interactive shell. Call follow once the session
@@ -84,7 +85,7 @@ func (e *Handle) programEnded(st session.Status) {
 		}
 	}
 	e.activity.end(0, how)
-	e.anomalies.end(0, st.Offset)
+	e.Anomalies.End(0, st.Offset)
 }
 
 // resume awaits the end of the command that ran when the previous daemon stopped; follow reads its output, which starts
@@ -107,16 +108,77 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	if ends == nil {
 		return func() {}
 	}
-	compared := e.anomalies.begin(w, e, j)
+	compare := e.Anomalies.Start(&comparedTask{w, e, j}, j.n, max(j.from, j.ownFrom), j.began)
 	f := &watcher{reg: w.reg, set: w, e: e, task: j, ends: ends, readRequests: e.activity.requests()}
 	return func() {
-		compared.schedule()
+		compare()
 		f.start(func(ctx context.Context) {
 			f.ctx, f.cancel = context.WithCancel(ctx)
 			w.seek(f, time.Now(), agentCheckTimes)
 			w.runOnce(f)
 		})
 	}
+}
+
+// comparedTask is a task that is compared with its earlier runs (anomaly.Host).
+type comparedTask struct {
+	set  *watchers
+	e    *Handle
+	task task
+}
+
+// Session implements anomaly.Host.
+func (c *comparedTask) Session() *session.Session { return c.e.Session }
+
+// FindFailures implements anomaly.Host. One task searches at a time: hundreds at once would leave no processor to others.
+func (c *comparedTask) FindFailures(ctx context.Context) (has func(line []byte) bool, err error) {
+	r := c.set.reg
+	if r.FindFailures == nil {
+		return nil, nil
+	}
+	select {
+	case r.comparing <- struct{}{}:
+		defer func() { <-r.comparing }()
+	case <-ctx.Done():
+		return nil, nil
+	}
+	r.Flush(ctx)
+	known, err := r.FindFailures(ctx, c.e, &store.Command{
+		Session: c.e.ID(), N: c.task.n, Text: c.task.command, Cwd: c.task.cwd, State: store.CommandRunning, Started: c.task.began, From: c.task.from,
+	})
+	if err != nil || known == nil {
+		return nil, err
+	}
+	return known.Has, nil
+}
+
+// IsWanted implements anomaly.Host.
+func (c *comparedTask) IsWanted() bool {
+	which := c.set.reg.conf.Get().Alerts.Anomaly
+	return which == "all" || which == "users" && c.e.Record().Agent == ""
+}
+
+// Publish implements anomaly.Host.
+func (c *comparedTask) Publish(line string, at uint64) {
+	r, a := c.set.reg, api.Anomaly{Command: c.task.n, Text: c.task.command, Line: line, Offset: at}
+	if r.JobOf != nil {
+		a.Job = r.JobOf(c.e, c.task.n, c.task.command)
+	}
+	c.e.publishing.Lock() // keeps states in order
+	defer c.e.publishing.Unlock()
+	view := r.Describe(c.e, c.e.Session.Status())
+	r.Bus.Send(api.Event{Kind: "anomaly", Session: &view, Anomaly: &a})
+}
+
+// Go implements anomaly.Host.
+func (c *comparedTask) Go(f func(context.Context) error, done func()) bool {
+	return c.set.run(func(ctx context.Context) {
+		defer done()
+		log := c.set.reg.log
+		if err := recoverPanics(log, "compare a command's output", c.e.ID(), func() error { return f(ctx) }); err != nil && ctx.Err() == nil {
+			log.Warn("compare a command with its earlier runs", "session", c.e.ID(), "err", err)
+		}
+	})
 }
 
 // start runs follow on a goroutine of the watcher. After stop the watcher ends at once, so that awaitRead does not wait for
