@@ -55,7 +55,7 @@ func (e *Budget) Add(text []byte, from, to uint64, more bool) {
 	e.addPiece(text, lineRef{from: from, to: to, isVerbatim: to-from >= n && to-from <= n+2}, !more)
 }
 
-// Skip omits output in any case. Text of Max bytes must follow it.
+// Skip omits output in any case.
 func (e *Budget) Skip(bytes, lines int, from, to uint64) {
 	e.longLine.flushOpen(e)
 	e.size, e.lineFeeds, e.isHeadClosed = e.size+bytes, e.lineFeeds+lines, true
@@ -250,8 +250,9 @@ func (e *Budget) Finish() (string, CutInfo) {
 		headEnd, tailStart, closing, opening = m.cutPoints(headText, headRoom, e.size-(room-headRoom))
 		tailText, begin = headText, 0
 	} else {
-		headEnd, _, closing, _ = m.cutPoints(headText, headRoom, len(headText))
-		_, tailStart, _, opening = m.cutPoints(tailText, 0, len(tailText)-(room-headRoom))
+		// either may be shorter than its room, as Skip omits what is between them
+		headEnd, _, closing, _ = m.cutPoints(headText, min(headRoom, len(headText)), len(headText))
+		_, tailStart, _, opening = m.cutPoints(tailText, 0, max(0, len(tailText)-(room-headRoom)))
 	}
 	if e.isHeadFixed {
 		headEnd = e.headEnd

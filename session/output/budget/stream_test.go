@@ -160,3 +160,21 @@ func FuzzBudget(f *testing.F) {
 		}
 	})
 }
+
+// FAULT: G7
+//
+// A skipped middle may follow a head that is shorter than its room, as when most of the head is binary.
+func TestBudget_SkipAfterShortHead(t *testing.T) {
+	for _, tail := range []string{"end\n", strings.Repeat("a line of the tail\n", 500)} {
+		b := Budget{Max: 4096}
+		b.Add([]byte("a short head"), 0, 12, false)
+		b.Skip(1<<30, 1000, 12, 1<<30)
+		for l := range strings.Lines(tail) {
+			b.Add([]byte(strings.TrimSuffix(l, "\n")), 1<<30, 1<<30, false)
+		}
+		text, info := b.Finish()
+		if !info.Cut || len(text) > 4096 || !strings.HasPrefix(text, "a short head\n") || !strings.HasSuffix(text, tail[len(tail)-4:]) {
+			t.Errorf("%d bytes, %+v: %.100q", len(text), info, text)
+		}
+	}
+}
