@@ -147,7 +147,7 @@ func (t *Terminal) drawPredictions(dst []byte) []byte {
 	return render.AppendCursor(dst, row, col)
 }
 
-// isFixed reports whether a cell cannot be drawn over: erasePredictions could not restore it, or it is gone since the
+// isFixed reports whether a cell cannot be drawn over: erasePredictions could not restore it, or it was removed since the
 // prediction.
 func (t *Terminal) isFixed(c Cell) bool {
 	return c.Row >= t.frame.Rows || c.Col >= t.frame.Cols-1 || t.Rune(c.Row, c.Col) == 0
