@@ -694,7 +694,7 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"increases by one, or by more after a daemon restart; for listening: that of the newest event. The newest 512 are kept for reconnecting clients (after, or Last-Event-ID)"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,notification,alt,progress,shell,command,input,history,quarantine,edited,removed,draft-committed,draft-discarded,job,respond,refused,approval,approval-answered,approval-gone,inbox,agent,lost,config,arrange,hook,port-open,port-closed,anomaly,data,screen,binary" doc:"data, screen, binary: only on request; job: a job ended; config: the configuration was reloaded; inbox: an entry was marked or a message recorded; arrange: viewers are asked to"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,notification,alt,progress,shell,command,input,history,quarantine,edited,removed,draft-changed,draft-committed,draft-discarded,job,respond,refused,approval,approval-answered,approval-gone,inbox,agent,lost,config,arrange,hook,port-open,port-closed,anomaly,data,screen,binary" doc:"data, screen, binary: only on request; job: a job ended; draft-changed: a draft has another number of changes; config: the configuration was reloaded; inbox: an entry was marked or a message recorded; arrange: viewers are asked to"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: the action of a rule"`

@@ -39,7 +39,7 @@ type DraftSummary struct {
 	Started time.Time `json:"started,omitzero"`
 	Roots   []string  `json:"roots"`
 	State   string    `json:"state" enum:"open,ended,committing"`
-	Changes *int      `json:"changes,omitempty" doc:"number of changes; absent if not counted"`
+	Changes *int      `json:"changes,omitempty" doc:"number of changes at the last count; absent if not counted"`
 }
 
 // Commit is a request to apply a draft's changes.

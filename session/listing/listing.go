@@ -4,9 +4,12 @@ package listing
 
 import "github.com/longterm-dev/longterm/session/api"
 
-// doingWithPorts returns Doing with the session's TCP ports, unless it needs the user.
-func doingWithPorts(s *api.Session) string {
-	doing, ports := Doing(s), PortsText(s)
+// doingWithPorts returns Doing with the session's TCP ports, unless it needs the user, and with its draft.
+func doingWithPorts(s *api.Session) string { return withDraft(s, portsAfter(s, Doing(s))) }
+
+// portsAfter returns what a session does with its TCP ports.
+func portsAfter(s *api.Session, doing string) string {
+	ports := PortsText(s)
 	switch {
 	case ports == "" || doingStyle(doing) == Waiting:
 		return doing

@@ -57,6 +57,28 @@ func TestTable_Ports(t *testing.T) {
 	}
 }
 
+// FEATURES: R124
+func TestTable_Draft(t *testing.T) {
+	n := func(n int) *int { return new(n) }
+	for want, s := range map[string]api.Session{
+		"draft(0)":                {State: "running", Draft: &api.DraftSummary{State: "open", Changes: n(0)}},
+		"draft":                   {State: "running", Draft: &api.DraftSummary{State: "open"}},
+		"-":                       {State: "exited", Draft: &api.DraftSummary{State: "ended", Changes: n(0)}},
+		"left 1 running draft(3)": {State: "exited", LeftoverPIDs: []int{7}, Draft: &api.DraftSummary{State: "ended", Changes: n(3)}},
+		"prompt :80 draft(2)":     {State: "running", Shell: &api.Shell{Phase: "prompt"}, Ports: []api.Port{{Port: 80}}, Draft: &api.DraftSummary{State: "open", Changes: n(2)}},
+		"needs password draft(2)": {State: "running", Needs: &api.InputRequest{Kind: "password"}, Draft: &api.DraftSummary{State: "open", Changes: n(2)}},
+	} {
+		if got := doingWithPorts(&s); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for doing, want := range map[string]Style{"prompt draft(2)": Faint, "claude needs input draft(2)": Waiting, "prompt; error x draft": Bad, "make 2s": Plain} {
+		if got := doingStyle(doing); got != want {
+			t.Errorf("style %q of %q, want %q", got, doing, want)
+		}
+	}
+}
+
 // Control characters and direction marks of names and titles are replaced.
 func TestPrintable(t *testing.T) {
 	if got := Printable("a\x1b[2Jb\u009bc\u202egnp.exe\u2066 é 你 👩‍👧"); got != "a\uFFFD[2Jb\uFFFDc\uFFFDgnp.exe\uFFFD é 你 👩‍👧" {

@@ -1,6 +1,9 @@
 package listing
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Style is the style of a text: parameters of the control sequence SGR (ECMA-48, 8.3.117), or Plain.
 type Style string
@@ -53,8 +56,12 @@ func StateStyle(state string) Style {
 	return Plain
 }
 
+// draftMark matches the mark of withDraft.
+var draftMark = regexp.MustCompile(`( |^)draft(\(\d+\))?$`)
+
 // doingStyle returns the style of the words of Doing.
 func doingStyle(doing string) Style {
+	doing = draftMark.ReplaceAllString(doing, "")
 	switch {
 	case strings.HasPrefix(doing, "needs "), doing == "asks for more", strings.HasSuffix(doing, " needs input"):
 		return Waiting

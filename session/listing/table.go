@@ -49,7 +49,7 @@ func WriteSessions(w io.Writer, list []api.Session, look TableFormat, home strin
 		s := &list[i]
 		rows[i] = cells(s)
 		if look.Width > 0 {
-			rows[i][6] = doingOnTerminal(s)
+			rows[i][6] = withDraft(s, doingOnTerminal(s))
 		}
 		if s.Host == "" && look.Width > 0 {
 			rows[i][5] = Printable(AbbreviateHome(s.Cwd, home))

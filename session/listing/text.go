@@ -129,6 +129,32 @@ func PortsText(s *api.Session) string {
 	return strings.Join(parts, " ")
 }
 
+// DraftMark marks a session whose file changes are a draft, with the number of changes, as in "draft(3)". It returns "" without a
+// draft, and for one that has ended without changes.
+func DraftMark(s *api.Session) string {
+	switch d := s.Draft; {
+	case d == nil:
+		return ""
+	case d.Changes == nil:
+		return "draft"
+	case *d.Changes > 0 || d.State == "open":
+		return fmt.Sprintf("draft(%d)", *d.Changes)
+	}
+	return ""
+}
+
+// withDraft returns what a session does with the mark of its draft.
+func withDraft(s *api.Session, doing string) string {
+	switch mark := DraftMark(s); {
+	case mark == "":
+		return doing
+	case doing == "-":
+		return mark
+	default:
+		return doing + " " + mark
+	}
+}
+
 // PortText describes a port in one line.
 func PortText(p *api.Port) string {
 	text := p.Text()

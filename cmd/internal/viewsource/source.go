@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -231,7 +232,7 @@ func viewSession(s *api.Session) model.Session {
 	vs := model.Session{
 		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
 		ExitCode: s.ExitCode, Signal: s.Signal, Stopped: s.Stopped, FullScreen: s.Alt,
-		Started: s.Started, PlaybackOf: s.Labels[pastLabel],
+		Started: s.Started, Draft: listing.DraftMark(s), PlaybackOf: s.Labels[pastLabel],
 		NoAlerts: s.Temporary || s.Labels[api.HookLabel] != "" || s.Labels[api.KeptRunLabel] != "",
 	}
 	if vs.Started.IsZero() { // an older daemon's

@@ -29,6 +29,13 @@ func TestViewSessionActivity(t *testing.T) {
 	}
 }
 
+// FEATURES: R124
+func TestViewSession_MarksDraft(t *testing.T) {
+	if vs := viewSession(&api.Session{ID: "a", State: "running", Draft: &api.DraftSummary{State: "open", Changes: new(3)}}); vs.Draft != "draft(3)" {
+		t.Errorf("%q", vs.Draft)
+	}
+}
+
 // A description that is shown again later says the same times: clocks do not jump back.
 //
 // FAULT: B19

@@ -36,6 +36,7 @@ type Session struct {
 	Errors           int       // errors in the output
 	Warnings         int
 	FirstError       string    // with its position
+	Draft            string    // mark of its draft of file changes, with their number, as in draft(3); "": none
 	Bells            int       // bells since the viewer started
 	UnreachableSince time.Time // when its host became unreachable, after which nothing is known; zero: reachable
 }

@@ -285,6 +285,20 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// FEATURES: R124
+func TestStatus_MarksDraft(t *testing.T) {
+	for width, want := range map[int]string{50: " 1 a  top                draft(3)  running  1m05s", 41: " 1 a  top       draft(3)  running  1m05s", 30: " 1 a  top               1m05s"} {
+		term := screentest.Started(t, width, 2)
+		c := canvas.New(term, false)
+		s := Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Draft: "draft(3)", Started: epoch}, Number: 1, Now: epoch.Add(65 * time.Second)}
+		s.Draw(&c, theme.Mono, layout.Rect{W: width, H: 1}, "")
+		c.Show()
+		if got := strings.TrimRight(term.Row(0), " "); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	code := 2
 	for _, c := range []struct {

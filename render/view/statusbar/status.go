@@ -93,7 +93,8 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 }
 
 // mostLess is the largest value of less, which drops one part each: time left, progress bar, warnings, errors, clock,
-// size.
+// size and
+// draft.
 const mostLess = 6
 
 // right returns the session's state, most urgent last, as users look there first. Higher values of less shorten it.
@@ -122,6 +123,9 @@ func (l *Status) right(th *theme.Theme, width int, background, dim tcell.Style, 
 	}
 	if wide && l.Cols > 0 && less < 6 {
 		add(fmt.Sprintf("size %d×%d", l.Cols, l.Rows), th.On(background, th.Warn))
+	}
+	if wide && less < 6 {
+		add(s.Draft, th.On(background, th.Warn))
 	}
 	if l.SyncKeys && s.State == model.StateRunning {
 		add("SYNC", th.On(background, th.Warn))

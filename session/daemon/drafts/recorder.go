@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/draft"
 )
@@ -22,8 +23,8 @@ type Recorder struct {
 	pending map[string][]int // commands that have ended, by session; present while a goroutine records them
 }
 
-// CommandEnded records the changes of a session's command, if the session has a draft.
-func (r *Recorder) CommandEnded(d Drafts, log *slog.Logger, session string, command int) {
+// CommandEnded records the changes of a session's command, if the session has a draft, and counts them.
+func (r *Recorder) CommandEnded(d Drafts, log *slog.Logger, session string, command int, counts *Counter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list, busy := r.pending[session]
@@ -35,18 +36,22 @@ func (r *Recorder) CommandEnded(d Drafts, log *slog.Logger, session string, comm
 	}
 	r.pending[session] = append(list, command)
 	if !busy {
-		go r.record(d, log, session)
+		go r.record(d, log, session, counts)
 	}
 }
 
 // record records the pending commands of a session.
-func (r *Recorder) record(d Drafts, log *slog.Logger, session string) {
+func (r *Recorder) record(d Drafts, log *slog.Logger, session string, counts *Counter) {
 	for {
 		r.mu.Lock()
 		list := r.pending[session]
 		if len(list) == 0 {
 			delete(r.pending, session)
 			r.mu.Unlock()
+			counts.Invalidate(session)
+			if d.Has(session) {
+				counts.Refresh(session, true, time.Now())
+			}
 			return
 		}
 		r.pending[session] = list[1:]

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -86,12 +87,14 @@ func (s *Server) countChanges(ctx context.Context, v *api.DraftSummary) {
 	if err != nil {
 		return
 	}
+	began := time.Now()
 	c, err := d.Changes(ctx)
 	if err != nil {
 		s.log.Warn("count the changes of a draft", "session", v.Session, "err", err)
 		return
 	}
 	n, info := len(c.Changes), d.Info()
+	s.reg.NoteDraftCount(v.Session, n, began)
 	v.Changes, v.Command, v.State = &n, info.Command, string(info.State)
 	if to.live {
 		v.State = string(filedraft.StateOpen)
@@ -257,6 +260,7 @@ func (s *Server) postUndo(ctx context.Context, in *sessionBody[api.Undo]) (api.U
 	if err != nil {
 		return api.Undone{}, err
 	}
+	defer s.reg.InvalidateDraftCount(to.e)
 	pid := to.e.Session.Status().PID
 	paths, err := d.Undo(context.WithoutCancel(ctx), in.Body.Command, func(root string) (*os.File, error) { return openView(pid, root) })
 	v := api.Undone{Paths: []string{}}

@@ -31,6 +31,9 @@ type listQuery struct {
 	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells are listed only by label longterm.pool, ended commands of run only by longterm.kept"`
 }
 
+// countTime is how long a list of sessions waits for the numbers of changes in drafts.
+const countTime = 300 * time.Millisecond
+
 func (s *Server) listSessions(ctx context.Context, in *listQuery) ([]api.Session, error) {
 	list := []api.Session{}
 	var listed []*registry.Handle
@@ -39,13 +42,18 @@ func (s *Server) listSessions(ctx context.Context, in *listQuery) ([]api.Session
 			continue
 		}
 		if matchLabels(e.Record().Labels, in.Label) {
-			st := e.Session.Status()
-			if st.State != session.Running && e.IsAdopted() {
-				s.reg.RecordLeftoversOnce(e)
-			}
-			list = append(list, s.reg.Describe(e, st))
 			listed = append(listed, e)
 		}
+	}
+	counting, cancel := context.WithTimeout(ctx, countTime)
+	s.reg.CountDrafts(counting, listed)
+	cancel()
+	for _, e := range listed {
+		st := e.Session.Status()
+		if st.State != session.Running && e.IsAdopted() {
+			s.reg.RecordLeftoversOnce(e)
+		}
+		list = append(list, s.reg.Describe(e, st))
 	}
 	s.daemon.Ports().NoteListed(listed)
 	return list, nil

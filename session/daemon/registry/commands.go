@@ -22,7 +22,7 @@ func (h *Registry) onCommand(e *Handle, c session.Command) {
 	h.host.Ran(e, &c)
 	h.watchers.command(e, &c)
 	if !c.Running && h.sandboxOf(e).drafts != nil {
-		h.drafts.CommandEnded(h.Drafts(), h.log, e.rec.ID, int(c.Number))
+		h.drafts.CommandEnded(h.Drafts(), h.log, e.rec.ID, int(c.Number), &h.draftCounts)
 	}
 	if e.Record().Temporary {
 		return

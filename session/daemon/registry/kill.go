@@ -369,6 +369,7 @@ func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
 	h.drop(e)
 	h.Bus.Publish("removed", &view)
 	h.restarts.forget(e.ID())
+	h.draftCounts.Forget(e.ID())
 	h.host.OnRemoved(e.Session.ID())
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "remove session %s: %v", e.Record().Name, err)

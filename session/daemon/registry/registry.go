@@ -87,6 +87,7 @@ type Registry struct {
 	scanner     scanner
 	records     writequeue.Queue                      // records of commands and sessions
 	drafts      drafts.Recorder                       // which command of a session changed which files
+	draftCounts drafts.Counter                        // numbers of changes in drafts
 	manifests   manifests                             // files in the sessions' directories that repeat their records
 	unwritten   retryqueue.Set[failedWrite, struct{}] // records and manifests whose write failed
 	watchers    *watchers                             // read what commands print
@@ -167,6 +168,7 @@ func New(c Config) *Registry {
 		emulators: session.NewEmulatorCache(maxEndedEmulators),
 		pace:      cmp.Or(c.Poller, new(idlepoll.Poller)),
 	}
+	h.draftCounts = drafts.Counter{Drafts: h.Drafts, Log: h.log, OnChange: h.publishDraftCount}
 	if c.Elsewhere {
 		h.scanner.read = func() *sys.Table { return &sys.Table{} }
 	}

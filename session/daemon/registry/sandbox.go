@@ -4,6 +4,7 @@ package registry
 
 import (
 	"context"
+	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -68,14 +69,78 @@ func (h *Registry) PublishDraft(e *Handle, kind string, r *api.DraftResult) {
 	short.Paths = short.Paths[:min(len(short.Paths), maxPaths)]
 	event := api.Event{Kind: kind, Draft: &short}
 	if e != nil {
+		h.draftCounts.Invalidate(e.rec.ID)
 		view := h.Describe(e, e.Session.Status())
 		event.Session = &view
 	}
 	h.Bus.Send(event)
 }
 
-// DraftOf returns the summary of a session's draft, or nil. It does not count the changes.
+// publishDraftCount publishes a new number of changes in a session's draft.
+func (h *Registry) publishDraftCount(id string) {
+	if e := h.ByID(id); e != nil {
+		h.publishStatus(e, "draft-changed", e.Session.Status)
+	}
+}
+
+// NoteDraftCount records the number of changes in a session's draft by a scan that began at a time.
+func (h *Registry) NoteDraftCount(id string, changes int, began time.Time) {
+	if h.ByID(id) != nil {
+		h.draftCounts.Set(id, changes, began)
+	}
+}
+
+// InvalidateDraftCount counts the changes of a session's draft again in the background.
+func (h *Registry) InvalidateDraftCount(e *Handle) {
+	h.draftCounts.Invalidate(e.rec.ID)
+	st := e.Session.Status()
+	h.DraftOf(e, &st)
+}
+
+// CountDrafts counts the changes of drafts that may have changed since the last count, for the next descriptions of their
+// sessions. It stops waiting when ctx ends; the counts continue in the background.
+func (h *Registry) CountDrafts(ctx context.Context, list []*Handle) {
+	var counts []<-chan struct{}
+	for _, e := range list {
+		if h.sandboxOf(e).drafts == nil || !h.Drafts().Has(e.rec.ID) {
+			continue
+		}
+		st := e.Session.Status()
+		written := st.Ended
+		if st.State == session.Running {
+			written = time.Now()
+		}
+		if c := h.draftCounts.Refresh(e.rec.ID, st.State == session.Running, written); c != nil {
+			counts = append(counts, c)
+		}
+	}
+	for _, c := range counts {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// DraftOf returns the summary of a session's draft, or nil, with the number of changes at the last count. If the programs have
+// printed or ended since, it starts another in the background.
 func (h *Registry) DraftOf(e *Handle, st *session.Status) *api.DraftSummary {
+	v := h.draftSummary(e, st)
+	if v == nil {
+		return nil
+	}
+	written := st.LastOutput
+	if st.State != session.Running {
+		written = st.Ended
+	}
+	h.draftCounts.Refresh(e.rec.ID, st.State == session.Running, written)
+	v.Changes = h.draftCounts.Get(e.rec.ID)
+	return v
+}
+
+// draftSummary returns the summary of a session's draft without the number of changes, or nil.
+func (h *Registry) draftSummary(e *Handle, st *session.Status) *api.DraftSummary {
 	b := h.sandboxOf(e)
 	if b.drafts == nil || !h.Drafts().Has(e.rec.ID) {
 		return nil
@@ -92,8 +157,8 @@ func (h *Registry) NotHeld(e *Handle) []string { return h.sandboxOf(e).outsideDr
 
 // EndDraft removes the draft of a session that has ended if it holds no changes. Otherwise it returns its summary.
 func (h *Registry) EndDraft(ctx context.Context, e *Handle) *api.DraftSummary {
-	st := e.Session.Status()
-	v := h.DraftOf(e, &st)
+	st, began := e.Session.Status(), time.Now()
+	v := h.draftSummary(e, &st)
 	if v == nil {
 		return nil
 	}
@@ -105,6 +170,7 @@ func (h *Registry) EndDraft(ctx context.Context, e *Handle) *api.DraftSummary {
 	case n == 0:
 		return nil
 	}
+	h.draftCounts.Set(e.rec.ID, n, began)
 	v.Changes = &n
 	return v
 }

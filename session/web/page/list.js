@@ -2,7 +2,7 @@
 import { Grid, Metrics } from './grid.js';
 import { Screen } from './screen.js';
 import { toSession } from './net.js';
-import { about, elapsed, listed, ports, state, store, wants } from './store.js';
+import { about, draft, elapsed, listed, ports, state, store, wants } from './store.js';
 import { ago, duration, h, icon, some, visible } from './ui.js';
 
 const groups = [['Needs you', wants], ['Running', (s) => s.state === 'running' && !wants(s)], ['Ended', (s) => s.state !== 'running']];
@@ -14,7 +14,7 @@ function item(s) {
   const errors = s.activity?.errors;
   return h('a', { href: '#/s/' + s.id, class: 'item' },
     h('span', { class: 'dot ' + kind, title: word }),
-    h('span', { class: 'who' }, h('b', { text: s.name }), h('span', { class: 'what', text: `${ports(s)} ${about(s)}`.trim() })),
+    h('span', { class: 'who' }, h('b', { text: s.name }), h('span', { class: 'what', text: [ports(s), draft(s), about(s)].filter(Boolean).join(' ') })),
     h('span', { class: 'how' },
       h('span', { class: 'word ' + kind, text: word === 'running' && elapsed(s) ? duration(elapsed(s)) : word }),
       h('span', { class: 'when', text: errors ? some(errors, 'error') : s.ended ? ago(s.ended) : percent !== null ? percent + ' %' : s.last_output ? ago(s.last_output) : '' })),
@@ -23,7 +23,7 @@ function item(s) {
 
 const margin = 30; // rows above and below what can be seen
 
-const signature = (s) => [s.name, about(s), ports(s), ...state(s), s.activity?.errors, s.activity?.progress?.percent, s.progress?.percent, s.ended, s.activity?.elapsed_ms].join('|');
+const signature = (s) => [s.name, about(s), ports(s), draft(s), ...state(s), s.activity?.errors, s.activity?.progress?.percent, s.progress?.percent, s.ended, s.activity?.elapsed_ms].join('|');
 
 export class List {
   constructor() {

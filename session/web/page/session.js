@@ -2,7 +2,7 @@
 import { cast } from './cast.js';
 import { get, patch, post, remove } from './net.js';
 import { Commands, failed, Jobs, Search, showAsking } from './panels.js';
-import { asks, elapsed, ports, state, store, title } from './store.js';
+import { asks, draft, elapsed, ports, state, store, title } from './store.js';
 import { phone, Term } from './term.js';
 import { TimeBar } from './timebar.js';
 import { button, dialog, duration, h, say, some, toast, visible } from './ui.js';
@@ -49,7 +49,7 @@ export class SessionPage {
     this.dot.className = 'dot ' + kind;
     this.name.textContent = visible(s.name);
     const a = s.activity, took = elapsed(s), left = took && new Date(a.due) - Date.now();
-    this.sub.textContent = visible([word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', ports(s), title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · '));
+    this.sub.textContent = visible([word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', ports(s), draft(s), title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · '));
     this.sub.title = (s.ports ?? []).map((p) => `${p.unix ?? p.address + ' ' + p.port}: ${p.program ?? p.pid}`).join('\n');
     const p = a?.running ? a.progress : s.progress;
     this.bar.hidden = !p || s.state !== 'running';

@@ -38,6 +38,9 @@ export const about = (s) => asked(asks(s)?.reason) || title(s);
 // ports are the TCP ports on which a session's programs listen.
 export const ports = (s) => [...new Set((s.ports ?? []).filter((p) => p.port && !p.inside_sandbox).map((p) => ':' + p.port))].join(' ');
 
+// draft marks a session whose file changes are a draft, with their number.
+export const draft = ({ draft: d }) => d && (d.changes || d.state === 'open') ? `draft(${d.changes ?? '?'})` : '';
+
 // state is one word for how a session is, and what to colour it by.
 export function state(s) {
   if (s.away) return ['idle', 'host away'];
@@ -121,7 +124,7 @@ export function followInbox() {
 
 // matches says whether a session has all words of a filter: in name, command, directory, title, labels, ports or state, as told or as its heading has it.
 export function matches(s, filter) {
-  const all = [s.name, s.command, s.cwd, s.title, s.shell?.command, state(s)[1], s.state, s.ended && 'ended', ports(s), ...Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v)].join(' ').toLowerCase();
+  const all = [s.name, s.command, s.cwd, s.title, s.shell?.command, state(s)[1], s.state, s.ended && 'ended', ports(s), draft(s), ...Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v)].join(' ').toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((w) => all.includes(w));
 }
 
