@@ -453,7 +453,7 @@ type Result struct {
 	Mode          string              `json:"mode" enum:"pty,pipe"`
 	ModeReason    string              `json:"mode_reason,omitempty" doc:"why the mode differs from the requested one"`
 	Sandbox       *Sandbox            `json:"sandbox,omitempty" doc:"its sandbox; absent: none"`
-	Draft         *DraftSummary       `json:"draft,omitempty" doc:"its draft of file changes; absent: no draft, or no changes"`
+	Draft         *DraftSummary       `json:"draft,omitempty" doc:"its draft of file changes, or that of the session whose shell ran the line; absent: no draft, or no changes"`
 	Review        *DraftReview        `json:"draft_review,omitempty" doc:"it ran in a draft, as the rules want: what a user decides about, or has decided"`
 	Executions    string              `json:"executions,omitempty" doc:"\"judged\": the rules checked each executed program; \"not judged: \" and the reason; absent: no check was required"`
 	Refused       []Refused           `json:"refused,omitempty" doc:"executions in the session that were rejected while it ran"`

@@ -41,6 +41,7 @@ type answer struct {
 	Omitted     *omitted `json:"omitted,omitempty"`
 	Message     string   `json:"message,omitempty"` // text that the other fields do not have
 	Next        string   `json:"next,omitempty"`
+	Changes     int      `json:"changes,omitempty"`      // in the session's draft
 	ExitUnknown string   `json:"exit_unknown,omitempty"` // of a line that ended: the same as in api.Result
 
 	duration   time.Duration // of the command
@@ -97,6 +98,9 @@ func (a *answer) text() string {
 			fmt.Fprintf(&b, " · %s %s", f.name, escapeControls(f.value))
 		}
 	}
+	if a.Changes > 0 {
+		fmt.Fprintf(&b, " · changes %d", a.Changes)
+	}
 	if a.Cursor > 0 {
 		fmt.Fprintf(&b, " · cursor %d", a.Cursor)
 	}
@@ -115,6 +119,13 @@ var ownLines = []string{"[exited", "[signalled", "[killed", "[lost", "[denied", 
 
 // endedCountLine matches the line about a wait for several jobs and sessions.
 var endedCountLine = pattern.Lazy(`^\[\d+ of \d+ ended`)
+
+// setDraft sets the number of changes in a draft, if they were counted.
+func (a *answer) setDraft(d *api.DraftSummary) {
+	if d != nil && d.Changes != nil {
+		a.Changes = *d.Changes
+	}
+}
 
 // looksLikeOwnLine reports whether a line looks like one of this server's to a model. It ignores blanks and case.
 func looksLikeOwnLine(line string) bool {
@@ -220,6 +231,7 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.CwdAfter != "" && r.CwdAfter != r.CwdBefore {
 		a.Cwd = r.CwdAfter
 	}
+	a.setDraft(r.Draft)
 	a.setOmitted(r.Omitted)
 	if r.BinaryBytes > 0 {
 		a.Message = joinText(a.Message, fmt.Sprintf("%d bytes of binary data omitted", r.BinaryBytes))

@@ -56,6 +56,8 @@ func TestAnswer_OmitsWhatCallerKnows(t *testing.T) {
 			"[running · session s · job j]", `{"state":"running","session":"s","job":"j","output":""}`},
 		{"has ended", answer{State: "exited", ExitCode: &zero, Session: "s", Job: "j", Output: "x\n"}, nil,
 			"x\n[exited 0 · session s]", `{"state":"exited","exit_code":0,"session":"s","output":"x\n"}`},
+		{"has changed files of a draft", answer{State: "exited", ExitCode: &zero, Session: "s", Changes: 2}, nil,
+			"[exited 0 · session s · changes 2]", `{"state":"exited","exit_code":0,"session":"s","output":"","changes":2}`},
 	} {
 		r := replyAnswer(&c.a, c.known...)
 		b, err := json.Marshal(r.StructuredContent)

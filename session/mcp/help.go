@@ -35,6 +35,7 @@ shell counts as ended at its prompt. until waits for one condition instead: text
 anomaly (a line that only earlier failures of the command printed).
 One wait of 45 s costs less than polling. No output is lost between waits.`,
 	"resources": `longterm://session/{id} state, /output?from=&to= text (&transcript=true: of full-screen programs too), /screen, /command/{n} one command's output, /recording asciicast,
+/changes?command= and /diff?path= of a session with a draft: its file changes, which its user commits or discards (answers have their number as changes),
 longterm://context commands your user ran since you last read it, each once. Subscribe to a session's resources to be notified of changes.
 longterm://completions/NAME what ended or needs input since NAME (your choice) last acknowledged, also while disconnected: act, then read
 longterm://completions/NAME?ack=CURSOR. It repeats until acknowledged. Subscribe to it to be notified of each.`,

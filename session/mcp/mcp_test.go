@@ -304,6 +304,9 @@ func TestURIs(t *testing.T) {
 		"longterm://session/a/output":             {session: "a", part: "output"},
 		"longterm://session/a/command/3":          {session: "a", part: "command", n: 3},
 		"longterm://session/a/screen":             {session: "a", part: "screen"},
+		"longterm://session/a/changes":            {session: "a", part: "changes"},
+		"longterm://session/a/changes?command=2":  {session: "a", part: "changes", n: 2},
+		"longterm://session/a/diff?path=b%2Fc":    {session: "a", part: "diff", path: "b/c"},
 	} {
 		if a, err := parseURI(uri); err != nil || *a != want {
 			t.Errorf("%s: %+v %v", uri, a, err)
@@ -311,7 +314,7 @@ func TestURIs(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "file:///etc/passwd", "longterm://session/", "longterm://other/a", "longterm://session/a/secrets", "longterm://session/a/command",
-		"longterm://session/a/command/x", "longterm://session/a/command/-1", "longterm://session/a/output?from=x", "longterm://u:p@session/a",
+		"longterm://session/a/command/x", "longterm://session/a/command/-1", "longterm://session/a/output?from=x", "longterm://session/a/changes?command=0", "longterm://u:p@session/a",
 		"longterm://session/a/b/c/d", "longterm://session/%zz", "longterm://session/" + strings.Repeat("a", maxURI),
 	} {
 		if a, err := parseURI(bad); err == nil {

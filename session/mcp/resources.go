@@ -36,6 +36,8 @@ var resources = []resource{
 	{"longterm://session/{id}/output{?from,to,transcript}", "output", "What a session printed, as text; transcript=true: what its terminal showed, of full-screen programs too", "text/plain", (*Server).readOutput},
 	{"longterm://session/{id}/screen", "screen", "What a session's terminal shows", "text/plain", (*Server).readScreen},
 	{"longterm://session/{id}/command/{n}", "command", "A command of a session's shell and what it printed", "text/plain", (*Server).readCommand},
+	{"longterm://session/{id}/changes{?command}", "changes", "The files that a session with a draft changed; they are as before until the user commits the draft. command=n: during command n", "application/json", (*Server).readChanges},
+	{"longterm://session/{id}/diff{?path}", "diff", "What a session with a draft changed, as a unified diff; path=: only there", "text/x-diff", (*Server).readDiff},
 	{"longterm://session/{id}/recording", "recording", "A session as a recording, asciicast 2", "application/x-asciicast", (*Server).readRecording},
 }
 
@@ -45,8 +47,9 @@ const contextURI = "longterm://context"
 // address is a parsed URI of a resource.
 type address struct {
 	session  string
-	part     string // "", output, screen, command, recording
+	part     string // "", output, screen, command, changes, diff, recording
 	n        int    // of command
+	path     string // of diff; "": all
 	from, to uint64 // of output
 
 	transcript bool // lines that the terminal showed, instead of output
@@ -58,7 +61,7 @@ const maxURI = 2 << 10
 // parseURI reads a URI of a session.
 func parseURI(uri string) (*address, error) {
 	wrong := func(what string) (*address, error) {
-		return nil, fmt.Errorf("%s is no resource (%s); there are longterm://session/ID, and below it output?from=&to=, screen, command/N, recording", quoteName(uri), what)
+		return nil, fmt.Errorf("%s is no resource (%s); there are longterm://session/ID, and below it output?from=&to=, screen, command/N, changes?command=, diff?path=, recording", quoteName(uri), what)
 	}
 	if len(uri) > maxURI {
 		return wrong("it is too long")
@@ -94,6 +97,19 @@ func parseURI(uri string) (*address, error) {
 	case "command":
 		if len(parts) != 3 {
 			return wrong("the number of the command is missing")
+		}
+	case "changes", "diff":
+		q, err := url.ParseQuery(u.RawQuery)
+		if err != nil {
+			return wrong("its query")
+		}
+		if v := q.Get("command"); v != "" && a.part == "changes" {
+			if a.n, err = strconv.Atoi(v); err != nil || a.n < 1 {
+				return wrong("the number of the command")
+			}
+		}
+		if a.part == "diff" {
+			a.path = q.Get("path")
 		}
 	case "output":
 		q, err := url.ParseQuery(u.RawQuery)
@@ -220,6 +236,45 @@ func commandText(c *api.Command, output string) string {
 		output += "\n"
 	}
 	return fmt.Sprintf("$ %s\n%s[%s · session %s · command %d · %s]\n", c.Text, output, exit, c.Name, c.N, c.Cwd)
+}
+
+// readChanges reads the changes of a session's draft. It leaves out those beyond the limit of a resource.
+func (s *Server) readChanges(ctx context.Context, a *address) (string, error) {
+	d, err := s.client(ctx).Session(a.session).Changes(ctx, a.n)
+	if err != nil {
+		return "", err
+	}
+	v := struct {
+		api.Draft
+		Omitted int `json:"omitted,omitempty"` // changes that are not listed
+	}{Draft: d}
+	for {
+		b, err := json.MarshalIndent(v, "", " ")
+		if err != nil || len(b) <= maxResource {
+			return string(b), err
+		}
+		v.Omitted += len(v.Changes) - len(v.Changes)/2
+		v.Changes = v.Changes[:len(v.Changes)/2]
+	}
+}
+
+// readDiff reads the changes of a session's draft as a diff.
+func (s *Server) readDiff(ctx context.Context, a *address) (string, error) {
+	var paths []string
+	if a.path != "" {
+		paths = []string{a.path}
+	}
+	d, err := s.client(ctx).Session(a.session).Diff(ctx, paths)
+	if err != nil {
+		return "", err
+	}
+	if len(d.Text) > maxResource {
+		d.Text, d.Truncated = d.Text[:strings.LastIndexByte(d.Text[:maxResource], '\n')+1], true
+	}
+	if d.Truncated {
+		d.Text += "[the diff is longer; name a part of it as in longterm://session/" + api.ShortID(a.session) + "/diff?path=PATH]\n"
+	}
+	return d.Text, nil
 }
 
 // maxRecording bounds a recording, which is in one answer.

@@ -359,6 +359,7 @@ func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, c
 	a := &answer{Session: v.Name, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal, duration: time.Duration(v.Duration) * time.Millisecond}
 	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true, Fold: fold != foldNone}
 	a.Cursor, a.id, a.fullScreen = v.Output.End, v.ID, v.Alt
+	a.setDraft(v.Draft)
 	if v.State == "running" {
 		s.shellAnswer(ctx, c, a, &v, command, &q)
 	} else if v.Signal != "" {

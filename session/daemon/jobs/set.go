@@ -306,6 +306,8 @@ func (j *Job) finish(ctx context.Context) {
 			return
 		}
 		r.Draft = j.s.reg.EndDraft(ctx, j.e)
+	} else {
+		r.Draft = j.s.reg.DraftAfterLine(ctx, j.e)
 	}
 	if j.ranInDraft() && !j.drafted.keep || j.command && j.e.Temporary() && (isWorthKeeping(&r) || r.Draft != nil) {
 		j.s.reg.KeepRun(j.e)

@@ -123,6 +123,29 @@ func (h *Registry) CountDrafts(ctx context.Context, list []*Handle) {
 	}
 }
 
+// lineCountTime is how long the result of a line waits for the number of changes.
+const lineCountTime = 300 * time.Millisecond
+
+// DraftAfterLine returns the summary of a running session's draft after a line of its shell, or nil if it has no changes. The
+// number of changes is absent if the count takes long.
+func (h *Registry) DraftAfterLine(ctx context.Context, e *Handle) *api.DraftSummary {
+	st := e.Session.Status()
+	v := h.draftSummary(e, &st)
+	if v == nil {
+		return nil
+	}
+	h.draftCounts.Invalidate(e.rec.ID)
+	ctx, cancel := context.WithTimeout(ctx, lineCountTime)
+	defer cancel()
+	if h.CountDrafts(ctx, []*Handle{e}); ctx.Err() != nil {
+		return v
+	}
+	if v.Changes = h.draftCounts.Get(e.rec.ID); v.Changes != nil && *v.Changes == 0 {
+		return nil
+	}
+	return v
+}
+
 // DraftOf returns the summary of a session's draft, or nil, with the number of changes at the last count. If the programs have
 // printed or ended since, it starts another in the background.
 func (h *Registry) DraftOf(e *Handle, st *session.Status) *api.DraftSummary {
