@@ -1,8 +1,9 @@
 package listing
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Style is the style of a text: parameters of the control sequence SGR (ECMA-48, 8.3.117), or Plain.
@@ -57,7 +58,7 @@ func StateStyle(state string) Style {
 }
 
 // draftMark matches the mark of withDraft.
-var draftMark = regexp.MustCompile(`( |^)draft(\(\d+\))?$`)
+var draftMark = pattern.Lazy(`( |^)draft(\(\d+\))?$`)
 
 // doingStyle returns the style of the words of Doing.
 func doingStyle(doing string) Style {

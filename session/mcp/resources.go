@@ -238,7 +238,7 @@ func commandText(c *api.Command, output string) string {
 	return fmt.Sprintf("$ %s\n%s[%s · session %s · command %d · %s]\n", c.Text, output, exit, c.Name, c.N, c.Cwd)
 }
 
-// readChanges reads the changes of a session's draft. It leaves out those beyond the limit of a resource.
+// readChanges reads the changes of a session's draft. It omits those beyond the limit of a resource.
 func (s *Server) readChanges(ctx context.Context, a *address) (string, error) {
 	d, err := s.client(ctx).Session(a.session).Changes(ctx, a.n)
 	if err != nil {
