@@ -30,6 +30,7 @@ func init() { // a table that its own functions refer to
 		"next-alert":     always(goToAlert),
 		"approvals":      always(func(v *viewer) { openApprovals(v, "") }),
 		"inbox":          always(openInbox),
+		"changes":        always(openChanges),
 		"errors":         always(openProblems),
 		"kill":           always(askKill),
 		"close":          always(closePane),

@@ -40,6 +40,7 @@ var scenes = []struct {
 	{name: "details", make: detailsScene},
 	{name: "errors", make: func(b *bench) { panesScene(b); b.keys("^1^E"); b.call() }},
 	{name: "inbox", make: inboxScene},
+	{name: "changes", make: changesScene},
 	{name: "approvals", make: approvalsScene},
 	{name: "question", make: func(b *bench) { panesScene(b); b.keys("^2^x") }},
 	{name: "copy-mode", make: func(b *bench) { panesScene(b); b.keys("^2^s"); b.call(); b.keys("gvjj$") }},
@@ -123,6 +124,17 @@ func inboxScene(b *bench) {
 	b.call()
 }
 
+func changesScene(b *bench) {
+	all := situation()
+	all[0].Draft = "draft(4)"
+	b.list(all[0], all[1])
+	b.print("web", "\x1b[32mann@box\x1b[m:~/src/web$ ")
+	b.print("build", buildOutput)
+	b.keys("^1^V")
+	b.call()
+	b.down(3)
+}
+
 func approvalsScene(b *bench) {
 	a := approval("A3")
 	a.Session, a.Name, a.What = "build", "build", "make && git push --force"
@@ -152,7 +164,7 @@ func TestPictureBook(t *testing.T) {
 			file := s.name + suffix + ".svg"
 			known = append(known, file)
 			b := newBench(t, 90, 26, Options{
-				Home: "/home/ann", Inspector: newFakeInspector(), Approver: &approver{}, Inbox: &fakeInbox{}, LiveOptions: LiveOptions{Theme: th, Glyphs: "unicode"},
+				Home: "/home/ann", Inspector: newFakeInspector(), Approver: &approver{}, Inbox: &fakeInbox{}, Drafts: &fakeDrafts{draft: someChanges()}, LiveOptions: LiveOptions{Theme: th, Glyphs: "unicode"},
 				History: printed(44, 11, strings.Split("one\ntwo\n   Compiling serde v1.0.203\n   Compiling parser v0.3.1\nerror[E0308]: mismatched types\n --> src/parse.rs:41:9", "\n")...),
 				Editor: &fakeEditor{problems: map[string][]model.Problem{"build": {
 					{File: "/home/ann/src/build/src/parse.rs", Line: 41, Column: 9, Message: "mismatched types"},

@@ -74,11 +74,12 @@ func (v *viewer) fetchDetails() {
 	})
 }
 
-// detailsTick refreshes the open details panel, the overview and the inbox.
+// detailsTick refreshes the open details panel, the overview, the inbox and the changes.
 func (v *viewer) detailsTick() {
 	v.fetchDetails()
 	v.fetchGlances()
 	v.fetchInbox()
+	v.fetchChanges()
 }
 
 func detailItems(v *viewer) []overlays.Item {

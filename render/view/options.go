@@ -30,6 +30,7 @@ type Options struct {
 	SessionManager SessionManager
 	Approver       Approver
 	Inbox          Inbox
+	Drafts         Drafts
 	Inspector      Inspector
 	Editor         Editor
 	Historian      Historian

@@ -71,6 +71,7 @@ type viewer struct {
 	glances       glances
 	problems      problems
 	inbox         inbox
+	changes       changes
 }
 
 // Run shows sessions until the user quits or ctx ends. It restores the terminal on every way out, including panics.

@@ -194,7 +194,7 @@ func TestHelp(t *testing.T) {
 	prefix := tcell.NewEventKey(tcell.KeyCtrlB, 0, tcell.ModCtrl)
 	b.send(prefix)
 	b.keys("?")
-	b.shows("after Ctrl-b", "start a session", "focus the next pane")
+	b.shows("after Ctrl-b", "start a session", "start a session to the right")
 	b.print("a", "meanwhile")
 	if strings.Contains(b.term.Text(), "meanwhile") {
 		t.Error("output is drawn over the help")

@@ -80,7 +80,7 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	}
 	kept.last = lastOf(p.Hosts)
 	vo := view.Options{
-		LiveOptions: o.initial, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, SessionManager: src, Approver: src, Inbox: src, Inspector: src, Historian: src,
+		LiveOptions: o.initial, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, SessionManager: src, Approver: src, Inbox: src, Drafts: src, Inspector: src, Historian: src,
 		Editor:  editor{src, p.Stdin, o.settings.Editor.Command},
 		OpenTTY: openTTY,
 		Layouts: kept, Footer: newPromptLine(src),

@@ -9,6 +9,7 @@ var names = map[Action]string{
 	"pick":             "find switch sessions choose-tree choose-window find-window switch-client select-window list-sessions ls",
 	"overview":         "list-panes dashboard",
 	"inbox":            "notifications attention questions failed messages ports done snooze",
+	"changes":          "draft diff commit discard drop files review",
 	"details":          "display-message info environment limits clients list-clients",
 	"kill":             "end stop terminate kill-pane killp kill-session",
 	"close":            "hide pane",

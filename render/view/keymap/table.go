@@ -34,6 +34,7 @@ var Prefix = []Row{
 	{"next-alert", []string{"a"}, Sessions, "alert", "go to the next session that needs attention", ""},
 	{"approvals", []string{"A"}, Sessions, "approve", "pending approvals: allow or reject", ""},
 	{"inbox", []string{"I"}, Sessions, "inbox", "what needs your attention; answer in place", ""},
+	{"changes", []string{"V"}, Sessions, "changes", "file changes of the session's draft: diff, commit, discard", ""},
 	{"kill", []string{"x"}, Sessions, "kill", "kill the session (asks)", ""},
 	{"close", []string{"c"}, Sessions, "close", "close the pane; the session keeps running", ""},
 	{"restart", []string{"R"}, Sessions, "restart", "restart an ended session", ""},

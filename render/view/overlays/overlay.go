@@ -46,8 +46,10 @@ const (
 // Covers reports whether an overlay is drawn over the panes, which are then dimmed; others are lines in the bar.
 func Covers(o Overlay) bool {
 	switch o := o.(type) {
-	case nil, *Question, *Number:
+	case nil, *Number:
 		return false
+	case *Question:
+		return Covers(o.Behind)
 	case *Prompt:
 		return Covers(o.Behind)
 	}

@@ -86,8 +86,10 @@ func (p *Prompt) Draw(s *Screen) {
 
 // Question requests a confirmation in the status bar.
 type Question struct {
-	Text string
-	Yes  func()
+	Text   string
+	Yes    func()
+	No     func()  // may be nil
+	Behind Overlay // overlay that stays visible below; may be nil
 }
 
 // Key handles y as yes and everything else as no.
@@ -95,19 +97,27 @@ func (q *Question) Key(k input.Key) Result {
 	if k.Text == "y" || k.Text == "Y" {
 		return Result{Close: true, Then: q.Yes}
 	}
-	return closed
+	return Result{Close: true, Then: q.No}
 }
 
 // Paste closes the question without an answer.
-func (q *Question) Paste(string) Result { return closed }
+func (q *Question) Paste(string) Result { return Result{Close: true, Then: q.No} }
 
 // Mouse closes the question on a click, without an answer.
 func (q *Question) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
-	return Result{Close: e.Buttons()&tcell.ButtonPrimary != 0}
+	if e.Buttons()&tcell.ButtonPrimary == 0 {
+		return Result{}
+	}
+	return Result{Close: true, Then: q.No}
 }
 
 // Draw draws the question in the bar.
-func (q *Question) Draw(s *Screen) { s.Bar.DrawText(s.Canvas, " "+q.Text+" y/n", s.Theme.Alarm) }
+func (q *Question) Draw(s *Screen) {
+	if q.Behind != nil {
+		q.Behind.Draw(s)
+	}
+	s.Bar.DrawText(s.Canvas, " "+q.Text+" y/n", s.Theme.Alarm)
+}
 
 // Number reads a single digit.
 type Number struct {

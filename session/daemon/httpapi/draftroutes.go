@@ -204,16 +204,20 @@ func (s *Server) postCommit(ctx context.Context, in *sessionBody[api.Commit]) (a
 	})
 	v := drafts.Result(&r)
 	v.DryRun = b.DryRun
-	if !b.DryRun && (err == nil || len(r.Paths) > 0) {
-		s.recordDraft(ctx, to, "draft-committed", &v, err)
+	hasCommitted := !b.DryRun && (err == nil || len(r.Paths) > 0)
+	if hasCommitted {
+		s.auditDraft(ctx, to, "draft-committed", &v, err)
 	}
-	if err != nil {
-		return api.DraftResult{}, drafts.Error(to.id, err)
-	}
-	if !b.DryRun && v.Empty && !to.live {
+	if err == nil && !b.DryRun && v.Empty && !to.live { // before the event, whose session then has no draft
 		if _, err := d.Discard(context.WithoutCancel(ctx)); err != nil {
 			s.log.Warn("remove a draft without changes", "session", to.id, "err", err)
 		}
+	}
+	if hasCommitted {
+		s.reg.PublishDraft(to.e, "draft-committed", &v)
+	}
+	if err != nil {
+		return api.DraftResult{}, drafts.Error(to.id, err)
 	}
 	return v, nil
 }
@@ -240,7 +244,8 @@ func (s *Server) discard(ctx context.Context, to *draftTarget, paths []string) (
 		return api.DraftResult{}, drafts.Error(to.id, err)
 	}
 	v := drafts.Result(&r)
-	s.recordDraft(ctx, to, "draft-discarded", &v, nil)
+	s.auditDraft(ctx, to, "draft-discarded", &v, nil)
+	s.reg.PublishDraft(to.e, "draft-discarded", &v)
 	return v, nil
 }
 
@@ -289,8 +294,7 @@ func openView(pid int, root string) (*os.File, error) {
 	return nil, filedraft.ErrNoView
 }
 
-// recordDraft adds a commit or a discard to the audit log and publishes it.
-func (s *Server) recordDraft(ctx context.Context, to *draftTarget, kind string, r *api.DraftResult, failed error) {
+// auditDraft adds a commit or a discard to the audit log.
+func (s *Server) auditDraft(ctx context.Context, to *draftTarget, kind string, r *api.DraftResult, failed error) {
 	s.daemon.Audit().AppendLater(drafts.AuditRecord(identity.Of(ctx), to.id, to.name, kind, r, failed))
-	s.reg.PublishDraft(to.e, kind, r)
 }

@@ -159,6 +159,69 @@ export class Jobs {
   }
 }
 
+const bytes = (n) => {
+  const unit = n < 1e3 ? 0 : n < 1e6 ? 1 : n < 1e9 ? 2 : 3, of = n / 1e3 ** unit;
+  return (unit && of < 9.95 ? of.toFixed(1) : Math.round(of)) + ' ' + ['B', 'kB', 'MB', 'GB'][unit];
+};
+
+const diffLines = 2000; // shown of one change
+
+// Changes are the file changes of a session's draft: their diffs, and what commits or discards them.
+export class Changes {
+  constructor(id) {
+    this.id = id;
+    this.head = h('div', { class: 'entry' });
+    this.body = h('div');
+    this.el = h('div', { class: 'panel-body changes' }, this.head, this.body);
+    this.end = store.on('event', (e) => { if (e.session?.id === id && /^(draft-|state)/.test(e.kind)) this.load(); });
+    this.load();
+  }
+
+  async load() {
+    let d;
+    if (store.sessions.get(this.id)?.draft) try { d = await get(`sessions/${this.id}/changes`); } catch (err) { if (err.code !== 'not_found') return failed(err); }
+    this.show(d);
+  }
+
+  show(d) {
+    this.draft = d;
+    const all = d?.changes ?? [], ended = d && d.state !== 'open';
+    this.head.hidden = !all.length;
+    this.head.replaceChildren(h('p', { class: 'note', text: d && some(all.length, 'change') + ' in ' + d.roots.join(', ') + (ended ? '' : '. They are committed or discarded after the session has ended.') }),
+      ...ended ? [h('div', { class: 'answers' }, this.act('Commit all'), this.act('Discard all'))] : []);
+    fill(this.body, all, (c) => [c.root, c.path, c.kind, c.size, c.conflict, ended].join(), (c) => this.entry(c, ended), 'No changes.');
+  }
+
+  // act is a button that commits or discards a change, or all, after a question.
+  act(text, c) {
+    const commit = text.startsWith('Commit'), what = c ? c.path : some(this.draft.changes.length, 'change'), [verb] = text.split(' ');
+    if (!store.may(commit ? 'approve' : 'manage')) return false;
+    return h('button', { class: [c && 'small', !commit && 'danger'].filter(Boolean).join(' '), text, onclick: () => dialog(`${verb} ${what}?`, [], verb, async () => {
+      const r = await post(`sessions/${this.id}/${commit ? 'commit' : 'discard'}`, { paths: c && [this.path(c)], expect: commit ? this.draft.id : undefined });
+      toast(some(r.paths.length, 'change') + (commit ? ' committed' : ' discarded'));
+      if (r.empty) this.show(); else this.load();
+    }, { danger: !commit, note: commit ? 'The files themselves are changed.' : 'These changes are lost.' }) });
+  }
+
+  path(c) { return (c.root ?? this.draft.root) + '/' + c.path; }
+
+  entry(c, ended) {
+    const kind = c.conflict ? 'bad' : { added: 'good', deleted: 'bad' }[c.kind] ?? 'busy', diff = h('pre', { class: 'diff', hidden: true, tabIndex: 0 });
+    const show = async () => {
+      if (!(diff.hidden = !diff.hidden)) {
+        try {
+          const d = await get(`sessions/${this.id}/diff`, { path: this.path(c) }), lines = d.text.split('\n'), more = lines.length - diffLines;
+          diff.replaceChildren(...lines.slice(0, diffLines).map((l) => h({ '+': 'ins', '-': 'del' }[l[0]] ?? 'span', { text: l + '\n' })), ...more > 0 ? [`… ${more} more lines`] : []);
+        } catch (err) { failed(err); }
+      }
+    };
+    return h('article', { class: 'entry' },
+      h('button', { class: 'line', title: 'Show the difference', onclick: show }, h('span', { class: 'dot ' + kind, title: c.kind }), h('code', { text: (this.draft.roots.length > 1 ? this.path(c) : c.path) + (c.type === 'dir' ? '/' : '') })),
+      h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: c.kind }), c.type === 'file' && h('span', { text: bytes(c.size) }), c.conflict && h('span', { class: 'word bad', text: 'conflict: ' + c.conflict }), h('span', { class: 'grow' }),
+        ended && [this.act('Commit', c), this.act('Drop', c)]), diff);
+  }
+}
+
 // approval is one question with its answers: one tap each. What more than this once would be allowed by is shown by the first tap,
 // and a rule can be edited there; the second one allows it.
 export function approval(a, named) {

@@ -1,7 +1,7 @@
 // A session's page: its head, what it asks, its terminal, panels beside it, time bar and keys for fingers.
 import { cast } from './cast.js';
 import { get, patch, post, remove } from './net.js';
-import { Commands, failed, Jobs, Search, showAsking } from './panels.js';
+import { Changes, Commands, failed, Jobs, Search, showAsking } from './panels.js';
 import { asks, draft, elapsed, ports, state, store, title } from './store.js';
 import { phone, Term } from './term.js';
 import { TimeBar } from './timebar.js';
@@ -49,7 +49,7 @@ export class SessionPage {
     this.dot.className = 'dot ' + kind;
     this.name.textContent = visible(s.name);
     const a = s.activity, took = elapsed(s), left = took && new Date(a.due) - Date.now();
-    this.sub.textContent = visible([word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', ports(s), draft(s), title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · '));
+    this.sub.textContent = visible([word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', ports(s), title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · '));
     this.sub.title = (s.ports ?? []).map((p) => `${p.unix ?? p.address + ' ' + p.port}: ${p.program ?? p.pid}`).join('\n');
     const p = a?.running ? a.progress : s.progress;
     this.bar.hidden = !p || s.state !== 'running';
@@ -61,6 +61,8 @@ export class SessionPage {
     this.problems.textContent = [a?.errors && some(a.errors, 'error'), a?.warnings && some(a.warnings, 'warning')].filter(Boolean).join(', ');
     this.problems.hidden = !this.problems.textContent;
     this.problems.className = 'chip ' + (a?.errors ? 'bad' : 'wants');
+    this.drafted.textContent = draft(s);
+    this.drafted.hidden = !draft(s);
     this.attention(s);
     this.panel?.tick?.();
     if (this.keyRow) this.keyRow.hidden = s.state !== 'running';
@@ -76,8 +78,9 @@ export class SessionPage {
       const at = this.s.activity?.first_error?.offset;
       if (at !== undefined) this.goTo(String(at));
     } });
+    this.drafted = h('button', { class: 'chip', hidden: true, title: 'Show the file changes of its draft', onclick: () => this.open('changes') });
     const head = h('header', { class: 'head' }, !this.alone && h('a', { class: 'ib back', href: '#/', title: 'All sessions' }, button('', 'back').firstChild),
-      h('div', { class: 'who' }, h('span', { class: 'name' }, this.dot, this.name, !store.may('type') && h('span', { class: 'chip', text: 'read only' })), this.sub), this.problems,
+      h('div', { class: 'who' }, h('span', { class: 'name' }, this.dot, this.name, !store.may('type') && h('span', { class: 'chip', text: 'read only' })), this.sub), this.drafted, this.problems,
       (!this.alone || store.may('look')) && button('Search', 'search', () => this.open('search')),
       button('Commands', 'list', () => this.open('commands')),
       button('Time', 'clock', () => {
@@ -155,10 +158,10 @@ export class SessionPage {
       return;
     }
     const go = (at, s, time) => this.goTo(at, time);
-    const make = { search: () => new Search(this.id, go), commands: () => new Commands(this.id, go, this.term), jobs: () => new Jobs(this.id) };
+    const make = { search: () => new Search(this.id, go), commands: () => new Commands(this.id, go, this.term), jobs: () => new Jobs(this.id), changes: () => new Changes(this.id) };
     this.panel = make[what]();
     const tab = (name, text) => h('button', { role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
-    this.side.replaceChildren(h('div', { class: 'tabs' }, h('div', { class: 'grow', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs')),
+    this.side.replaceChildren(h('div', { class: 'tabs' }, h('div', { class: 'grow', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs'), (draft(this.s) || what === 'changes') && tab('changes', 'Changes')),
       button('Close', 'close', () => this.open(''))), this.panel.el);
     this.side.querySelector('[aria-selected=true]').focus(); // the terminal keeps Tab
     this.panel.focus?.();
