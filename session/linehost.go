@@ -43,6 +43,7 @@ type enteredLine struct {
 	time   time.Time
 	prompt uint64 // number of the newest prompt
 	text   string // "": unknown
+	author string // see Command.By
 }
 
 // noteEntered records that lines were typed and ended. A line that may still be about to start stays: a newer one is its input,
@@ -53,7 +54,7 @@ func (h *lineHost) noteEntered(lines int, echo respond.EchoState) {
 	if atPrompt && h.entered.prompt == st.Prompt && now.Sub(h.entered.time) < 2*lineexec.EnterTime {
 		return
 	}
-	h.entered = enteredLine{at: h.s.offset, time: now, prompt: st.Prompt}
+	h.entered = enteredLine{at: h.s.offset, time: now, prompt: st.Prompt, author: h.s.typing.lineAuthor}
 	if atPrompt && lines == 1 && echo != respond.EchoOff { // else a program may have read it
 		h.entered.text = h.s.typing.lineText.Ended
 	}
@@ -175,7 +176,8 @@ func (h *lineHost) assumeAtPrompt(a *lineexec.Action) {
 // startEntered starts the command of the line that the user typed: by the kernel's report, it runs.
 func (h *lineHost) startEntered() {
 	s, e := h.s, h.entered
-	s.history.recordCommand(journal.PhaseTyping, typedMark{Text: e.text, Keys: true, At: e.at, By: s.typing.lineAuthor})
+	s.history.recordCommand(journal.PhaseTyping, typedMark{Text: e.text, Keys: true, At: e.at, By: e.author})
+	s.typing.lineAuthor = e.author // for the command that starts now
 	h.applyEvent(shell.Event{Kind: shell.EventTyped, At: s.offset, Time: e.time, Text: e.text, TypedAt: e.at})
 	s.inputwait.scheduleProbe(s.inputwait.machine.Resume(time.Now(), s.silentSince()))
 }

@@ -85,7 +85,7 @@ var layers = []layer{
 	{"/session/inputdetect", []string{"/session/sys"}, "what a program waits for is asked of the kernel alone"},
 	{"/session/keeper/launch", []string{"/session/sys"}, "how a keeper is started is all that clients link of it"},
 	{"/session/daemon/events", []string{"/session/identity", "/session/api", "/session/output"}, "what goes out to many knows no session"},
-	{"/session/daemon/executions", []string{"/session/daemon/authorize", "/session/identity", "/session/api", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/bytescan", "/vterm/internal/width", "/session/suggestname", "/session/config/tomldoc", "/session/internal/retryqueue", "/store"}, "executions are judged without the set of sessions"},
+	{"/session/daemon/executions", []string{"/session/daemon/authorize", "/session/identity", "/session/api", "/session/listing", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/bytescan", "/vterm/internal/width", "/session/suggestname", "/session/config/tomldoc", "/session/internal/retryqueue", "/store"}, "executions are judged without the set of sessions"},
 	{"/session/daemon/metrics", nil, "how figures are written is known without what is counted"},
 	{"/session/daemon/writequeue", nil, "a queue of writes knows not what is written"},
 }

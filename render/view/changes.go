@@ -77,7 +77,7 @@ func (v *viewer) fetchChanges() {
 }
 
 // changesHint is the hint about the keys of changesKey.
-const changesHint = "Ctrl-S commits it  Ctrl-D drops it  Ctrl-A commits all  Ctrl-X discards all"
+const changesHint = "Ctrl-S commits  Ctrl-D drops  Ctrl-A commits all  Ctrl-X discards all"
 
 func changeItems(v *viewer) []overlays.Item {
 	c := &v.changes
@@ -92,11 +92,7 @@ func changeItems(v *viewer) []overlays.Item {
 	for i := range c.draft.Changes {
 		ch := &c.draft.Changes[i]
 		sign, color := changeLook(v.look(), ch)
-		extra := ""
-		if ch.Size >= 0 {
-			extra = sizeText(ch.Size)
-		}
-		below := strings.TrimSpace(ch.Kind + " " + extra)
+		below := strings.TrimSpace(ch.Kind + " " + ch.Size)
 		if ch.Note != "" {
 			below += "; " + ch.Note
 		}
@@ -105,7 +101,7 @@ func changeItems(v *viewer) []overlays.Item {
 		}
 		below += "\n" + changesHint
 		out = append(out, overlays.Item{
-			Key: ch.Path, Text: ch.Name, Extra: strings.TrimSpace(extra + "  " + ch.Kind), Names: ch.Kind + " " + ch.Conflict, Sign: sign, Color: color,
+			Key: ch.Path, Text: ch.Name, Extra: strings.TrimSpace(ch.Size + "  " + ch.Kind), Names: ch.Kind + " " + ch.Conflict, Sign: sign, Color: color,
 			Below: below, Do: func() { v.showDiff(ch) },
 		})
 	}
@@ -124,19 +120,6 @@ func changeLook(th *theme.Theme, ch *model.DraftChange) (sign string, c tcell.Co
 		return "·", tcell.ColorDefault
 	}
 	return "~", th.Warn
-}
-
-// sizeText formats a number of bytes in few columns.
-func sizeText(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB"}
-	f, unit := float64(n), 0
-	for ; f >= 999.5 && unit < len(units)-1; unit++ {
-		f /= 1000
-	}
-	if unit > 0 && f < 9.95 {
-		return fmt.Sprintf("%.1f %s", f, units[unit])
-	}
-	return fmt.Sprintf("%.0f %s", f, units[unit])
 }
 
 // changesKey commits or drops changes.
@@ -258,8 +241,9 @@ func (v *viewer) showDiff(ch *model.DraftChange) {
 				panel.Empty = err.Error()
 			}
 			var added, removed int
-			items, added, removed = diffItems(v.look(), text, "longterm diff "+session+" "+name)
-			panel.Title = fmt.Sprintf("%s  +%d -%d lines ", canvas.Printable(name), added, removed)
+			if items, added, removed = diffItems(v.look(), text, "longterm diff "+session); err == nil {
+				panel.Title = fmt.Sprintf("%s  +%d -%d lines ", canvas.Printable(name), added, removed)
+			}
 			v.needsRedraw = true
 		}
 	})

@@ -204,3 +204,12 @@ func BenchmarkWriteSessions(b *testing.B) {
 		}
 	}
 }
+
+// FEATURES: R126
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 1000: "1.0 kB", 9949: "9.9 kB", 9960: "10 kB", 999_600: "1.0 MB", 2_500_000_000: "2.5 GB"} {
+		if got := Size(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -238,3 +238,16 @@ func Shorten(s string, n int) string {
 	}
 	return string(r[:n-1]) + "…"
 }
+
+// Size returns a number of bytes in units of 1000, without a fraction from 10 on: 12 bytes, 1.8 kB, 83 MB.
+func Size(n int64) string {
+	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"}
+	f, u := float64(n), 0
+	for ; f >= 999.5 && u < len(units)-1; u++ {
+		f /= 1000
+	}
+	if u > 0 && f < 9.95 {
+		return fmt.Sprintf("%.1f %s", f, units[u])
+	}
+	return fmt.Sprintf("%.0f %s", f, units[u])
+}

@@ -250,7 +250,7 @@ func (s *Server) readChanges(ctx context.Context, a *address) (string, error) {
 	}{Draft: d}
 	for {
 		b, err := json.MarshalIndent(v, "", " ")
-		if err != nil || len(b) <= maxResource {
+		if err != nil || len(b) <= maxResource || len(v.Changes) == 0 {
 			return string(b), err
 		}
 		v.Omitted += len(v.Changes) - len(v.Changes)/2

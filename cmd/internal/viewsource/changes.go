@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 // Changes returns the file changes in a session's draft.
@@ -28,9 +29,9 @@ func (m multiHostSource) Changes(ctx context.Context, id string) (model.Draft, e
 
 // viewChange returns a change in the viewer's form.
 func viewChange(c *api.Change, roots []string) model.DraftChange {
-	v := model.DraftChange{Path: filepath.Join(cmp.Or(c.Root, roots[0]), c.Path), Name: output.ChangePath(c, roots), Kind: c.Kind, Size: -1}
+	v := model.DraftChange{Path: filepath.Join(cmp.Or(c.Root, roots[0]), c.Path), Name: output.ChangePath(c, roots), Kind: c.Kind}
 	if c.Type == "file" {
-		v.Size = c.Size
+		v.Size = listing.Size(c.Size)
 	}
 	if c.Conflict != nil {
 		v.Conflict = output.Printable(*c.Conflict)

@@ -18,7 +18,7 @@ type DraftChange struct {
 	Path     string // absolute
 	Name     string // as users read it
 	Kind     string // added, modified, deleted, replaced, meta, type
-	Size     int64  // of the new or deleted file in bytes; -1: not a regular file
+	Size     string // of the new or deleted file, such as 1.8 kB; "": not a regular file
 	Conflict string // why it cannot be committed; "": it can
 	Note     string // further facts
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/effects"
 )
@@ -158,7 +159,7 @@ func (x *extent) String() string {
 		return fmt.Sprintf("%d empty directories", x.dirs)
 	}
 	if x.bytes > 0 {
-		parts = append(parts, sizeText(x.bytes))
+		parts = append(parts, listing.Size(x.bytes))
 	}
 	switch {
 	case len(parts) == 0:
@@ -175,17 +176,4 @@ func countOf(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// sizeText returns a size in units of 1000, without a fraction from 10 on.
-func sizeText(n int64) string {
-	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"}
-	f, u := float64(n), 0
-	for ; f >= 999.5 && u < len(units)-1; u++ {
-		f /= 1000
-	}
-	if u > 0 && f < 9.95 {
-		return fmt.Sprintf("%.1f %s", f, units[u])
-	}
-	return fmt.Sprintf("%.0f %s", f, units[u])
 }

@@ -42,11 +42,11 @@ func (f *Finder) Failures(ctx context.Context, e *registry.Handle, c *store.Comm
 			return nil, err
 		}
 	}
-	for i, r := range good {
-		if _, err := r.eachLine(ctx, false, slowly(ctx, list.AddGood)); err != nil {
+	for _, r := range good {
+		switch isPartial, err := r.eachLine(ctx, false, slowly(ctx, list.AddGood)); {
+		case err != nil:
 			return nil, err
-		}
-		if i == 0 && ctx.Err() != nil { // lines of good runs would count as failures
+		case isPartial: // unread lines of a good run would be anomalies
 			return nil, nil
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Counter keeps the number of changes of each session's draft for lists, which must not wait for a scan. Counts are made in the
-// background, at most countersAtOnce at a time.
+// background, at most maxConcurrentCounts at a time.
 type Counter struct {
 	Drafts func() Drafts
 	Log    *slog.Logger
@@ -16,22 +16,26 @@ type Counter struct {
 	OnChange func(id string)
 
 	mu    sync.Mutex
-	of    map[string]*counted
+	of    map[string]*draftCount
 	slots chan struct{}
 }
 
-// counted is the newest count of a draft.
-type counted struct {
-	changes int
-	known   bool
-	stale   bool          // changes were committed, discarded or undone, or a command ended, since the count began
-	at      time.Time     // when it began
-	took    time.Duration // how long it took
-	done    chan struct{} // closed at the end of the count in progress; nil: none
+// draftCount is the newest count of a draft. Times are the starts of scans.
+type draftCount struct {
+	changes     int
+	known       bool
+	at          time.Time     // of the scan that found changes
+	tried       time.Time     // of the newest scan, perhaps a failed one; zero: none
+	invalidated time.Time     // when changes were last committed, discarded or undone, or a command ended
+	took        time.Duration // how long the newest scan took
+	done        chan struct{} // closed at the end of the count in progress; nil: none
 }
 
+// isStale reports whether the draft was invalidated since the newest scan started, or was never scanned.
+func (e *draftCount) isStale() bool { return !e.invalidated.Before(e.tried) }
+
 const (
-	countersAtOnce = 2
+	maxConcurrentCounts = 2
 	// A running session is counted again after recountTime, and after recountFactor times the duration of the last count.
 	recountTime   = time.Second
 	recountFactor = 20
@@ -47,36 +51,50 @@ func (c *Counter) Get(id string) *int {
 	return nil
 }
 
-// Set records a count that was made elsewhere, and began at a time.
+// Set records the count of a scan made elsewhere, which started at a time. It ignores a scan older than the newest known one.
 func (c *Counter) Set(id string, changes int, at time.Time) {
 	c.mu.Lock()
 	e := c.entry(id)
-	isNew := !e.known || e.changes != changes
-	e.changes, e.known, e.stale, e.at = changes, true, false, at
+	hasChanged := e.set(changes, at)
+	if at.After(e.tried) {
+		e.tried = at
+	}
 	c.mu.Unlock()
-	if isNew {
+	if hasChanged {
 		c.OnChange(id)
 	}
 }
 
+// set stores the number of a scan, and reports whether the number has changed. The caller holds mu.
+func (e *draftCount) set(changes int, at time.Time) (hasChanged bool) {
+	if at.Before(e.at) {
+		return false
+	}
+	hasChanged = !e.known || e.changes != changes
+	e.changes, e.known, e.at = changes, true, at
+	return hasChanged
+}
+
 // entry returns the count of a draft. The caller holds mu.
-func (c *Counter) entry(id string) *counted {
+func (c *Counter) entry(id string) *draftCount {
 	if c.of == nil {
-		c.of, c.slots = map[string]*counted{}, make(chan struct{}, countersAtOnce)
+		c.of, c.slots = map[string]*draftCount{}, make(chan struct{}, maxConcurrentCounts)
 	}
 	e := c.of[id]
 	if e == nil {
-		e = &counted{}
+		e = &draftCount{}
 		c.of[id] = e
 	}
 	return e
 }
 
-// Invalidate marks the count of a draft as old.
+// Invalidate marks the count of a draft as stale.
 func (c *Counter) Invalidate(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.entry(id).stale = true
+	if e := c.of[id]; e != nil { // else the first count is still to come
+		e.invalidated = time.Now()
+	}
 }
 
 // Forget removes the count of a removed session.
@@ -86,46 +104,48 @@ func (c *Counter) Forget(id string) {
 	delete(c.of, id)
 }
 
-// Refresh starts a count if programs of the session may have written since the last one, which they did last at the time written.
-// It returns a channel that is closed when the count in progress has ended, or nil if the last one holds.
+// Refresh starts a count if the newest one is stale or began before written, the time of the programs' last write. A live session
+// is counted again only after recountTime. Refresh returns a channel that is closed when the count in progress ends, or nil if none is
+// needed.
 func (c *Counter) Refresh(id string, live bool, written time.Time) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entry(id)
+	tooSoon := time.Since(e.tried) < max(recountTime, recountFactor*e.took)
 	switch {
 	case e.done != nil:
 		return e.done
-	case !e.known, e.stale:
-	case !written.After(e.at), live && time.Since(e.at) < max(recountTime, recountFactor*e.took):
+	case e.isStale():
+	case !e.known && tooSoon:
+		return nil
+	case e.known && (!written.After(e.tried) || live && tooSoon):
 		return nil
 	}
-	e.done, e.stale, e.at = make(chan struct{}), false, time.Now()
-	go c.count(id, live, e)
+	e.done, e.tried = make(chan struct{}), time.Now()
+	go c.count(id, live, e, e.tried)
 	return e.done
 }
 
-// count counts the changes of a draft, again if the number became old during the count.
-func (c *Counter) count(id string, live bool, e *counted) {
+// count counts the changes of a draft, and repeats that while the count becomes stale in between.
+func (c *Counter) count(id string, live bool, e *draftCount, start time.Time) {
 	c.slots <- struct{}{}
 	defer func() { <-c.slots }()
 	for again := true; again; {
-		start := time.Now()
 		n, err := c.Drafts().count(context.Background(), id, live)
 		if err != nil { // just committed or discarded, or unreadable
 			c.Log.Debug("count the changes of a draft", "session", id, "err", err)
 		}
 		c.mu.Lock()
-		isNew := err == nil && (!e.known || e.changes != n)
-		if err == nil {
-			e.changes, e.known, e.took = n, true, time.Since(start)
-		}
+		e.took = time.Since(start)
+		hasChanged := err == nil && e.set(n, start)
 		c.mu.Unlock()
-		if isNew {
+		if hasChanged {
 			c.OnChange(id)
 		}
 		c.mu.Lock()
-		if again = e.stale; again {
-			e.stale, e.at = false, time.Now()
+		if again = e.isStale(); again {
+			start = time.Now()
+			e.tried = start
 		} else {
 			close(e.done)
 			e.done = nil

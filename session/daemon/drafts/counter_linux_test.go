@@ -59,7 +59,10 @@ func TestCounter_CountsAgain_AfterWrites(t *testing.T) {
 	check(false, time.Now(), true, 3, 3)
 	c.Set("s", 5, time.Now())
 	check(true, time.Time{}, false, 5, 4)
+	c.Set("s", 7, time.Now().Add(-time.Hour)) // an older scan
+	check(true, time.Time{}, false, 5, 4)
 	c.Forget("s")
+	c.Invalidate("s") // makes no entry
 	if c.Get("s") != nil {
 		t.Error("not forgotten")
 	}
@@ -70,5 +73,8 @@ func TestCounter_CountsAgain_AfterWrites(t *testing.T) {
 	}
 	if c.Get("none") != nil {
 		t.Error("a count of no draft")
+	}
+	if c.Refresh("none", false, time.Now()) != nil {
+		t.Error("a draft that cannot be counted is counted again at once")
 	}
 }

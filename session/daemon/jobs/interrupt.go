@@ -112,11 +112,14 @@ func (j *Job) onCallerLeft(ctx context.Context, c *api.Call, leaves ending) {
 }
 
 // EndUnlessRejoined ends a job, or a command that is not started yet, whose caller returned before its end and does not
-// ask for it again within reconnectTime. It does not end jobs in the background.
+// ask for it again within reconnectTime. It does not end jobs in the
+// background, nor those that continue there after a timeout.
 func (s *Set) EndUnlessRejoined(id string) {
 	if w := s.pendingStartByID(id); w != nil {
-		w.withdrawUnlessReconnected()
-	} else if j := s.byID(id); j != nil {
+		if w.x.OnTimeout != "background" {
+			w.withdrawUnlessReconnected()
+		}
+	} else if j := s.byID(id); j != nil && j.call.OnTimeout != "background" {
 		s.runAsync(j.endUnlessReconnected)
 	}
 }
