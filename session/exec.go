@@ -133,13 +133,13 @@ func (h *lineHost) addRun(r *Run) error {
 	return err
 }
 
-// noteTypedInput passes typed input to the machine that runs lines. echo is the terminal's state before it.
+// noteTypedInput passes typed input to the machine that runs lines. echo is the terminal's echo state before the input.
 func (h *lineHost) noteTypedInput(data []byte, echo respond.EchoState) {
 	if !h.isFollowed() {
 		return
 	}
 	if n := bytes.Count(data, []byte("\r")); n > 0 {
-		h.noteEntered(n, echo)
+		h.recordEntered(n, echo)
 	}
 	h.machine.NoteTyped(data)
 }
@@ -204,8 +204,8 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 		s.log.Warn("output on the row of the prompt may be cleared", "session", s.cfg.ID, "err", err)
 	}
 	b = append(b, st.InputPrefix(h.shell.kind, l.RecordHistory)...)
-	if !l.RecordHistory && !h.needsWrap(text) { // wrapped, it removes itself
-		if name, content := st.UnrecordedFile(h.shell.kind); name != "" {
+	if !l.RecordHistory && !h.needsWrap(text) { // a wrapped line removes itself from the history
+		if name, content := st.HistoryRemovalFile(h.shell.kind); name != "" {
 			if err := atomicfile.Write(filepath.Join(h.shell.stateDir, name), atomicfile.Options{Shared: true}, content); err != nil {
 				s.log.Warn("the shell may record a submitted line in its history", "session", s.cfg.ID, "err", err)
 			}

@@ -10,11 +10,11 @@ import (
 
 // typedMark is the content of a mark of PhaseTyping: a line submitted to the shell, or one that was typed by keys and runs.
 type typedMark struct {
-	Text string `json:"text"`
-	ID   string `json:"id,omitempty"`
-	Keys bool   `json:"keys,omitempty"` // typed by keys, at At, by the author By
-	At   uint64 `json:"at,omitempty"`
-	By   string `json:"by,omitempty"`
+	Text    string `json:"text"`
+	ID      string `json:"id,omitempty"`
+	IsTyped bool   `json:"keys,omitempty"` // a user or client typed it with keys
+	TypedAt uint64 `json:"at,omitempty"`   // output offset at which it was ended
+	Author  string `json:"by,omitempty"`
 }
 
 // markInputNeed is the kind of marks that hold an InputNeed: the input that the program waits for, from that offset on.
@@ -81,9 +81,9 @@ func (s *Session) replayCommand(rec *journal.Record) {
 		return
 	}
 	s.typing.lastInput, s.typing.lineAuthor = s.anchorAt(rec.Offset), ByExec
-	if typed.Keys {
-		s.typing.lineAuthor = typed.By
+	if typed.IsTyped {
+		s.typing.lineAuthor = typed.Author
 	}
-	s.lines.applyEvent(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text, TypedAt: typed.At})
+	s.lines.applyEvent(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text, TypedAt: typed.TypedAt})
 	s.typing.dedup.RememberLine(typed.ID)
 }

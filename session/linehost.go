@@ -37,7 +37,7 @@ type lineHost struct {
 	entered          enteredLine
 }
 
-// enteredLine is the newest line that was typed by keys, and ended.
+// enteredLine is the newest line that was typed with keys and ended with Enter.
 type enteredLine struct {
 	at     uint64 // output offset
 	time   time.Time
@@ -46,9 +46,9 @@ type enteredLine struct {
 	author string // see Command.By
 }
 
-// noteEntered records that lines were typed and ended. A line that may still be about to start stays: a newer one is its input,
-// perhaps a password.
-func (h *lineHost) noteEntered(lines int, echo respond.EchoState) {
+// recordEntered records lines ended with Enter. It keeps an earlier line that may not have started yet: newer lines
+// are then its input, perhaps a password.
+func (h *lineHost) recordEntered(lines int, echo respond.EchoState) {
 	st, now := h.shell.State(), time.Now()
 	atPrompt := st.Phase == shell.PhasePrompt
 	if atPrompt && h.entered.prompt == st.Prompt && now.Sub(h.entered.time) < 2*lineexec.EnterTime {
@@ -56,7 +56,7 @@ func (h *lineHost) noteEntered(lines int, echo respond.EchoState) {
 	}
 	h.entered = enteredLine{at: h.s.offset, time: now, prompt: st.Prompt, author: h.s.typing.lineAuthor}
 	if atPrompt && lines == 1 && echo != respond.EchoOff { // else a program may have read it
-		h.entered.text = h.s.typing.lineText.Ended
+		h.entered.text = h.s.typing.lineText.LastEntered
 	}
 }
 
@@ -173,10 +173,10 @@ func (h *lineHost) assumeAtPrompt(a *lineexec.Action) {
 	}
 }
 
-// startEntered starts the command of the line that the user typed: by the kernel's report, it runs.
+// startEntered records the start of the user's line, after the kernel showed that it runs.
 func (h *lineHost) startEntered() {
 	s, e := h.s, h.entered
-	s.history.recordCommand(journal.PhaseTyping, typedMark{Text: e.text, Keys: true, At: e.at, By: e.author})
+	s.history.recordCommand(journal.PhaseTyping, typedMark{Text: e.text, IsTyped: true, TypedAt: e.at, Author: e.author})
 	s.typing.lineAuthor = e.author // for the command that starts now
 	h.applyEvent(shell.Event{Kind: shell.EventTyped, At: s.offset, Time: e.time, Text: e.text, TypedAt: e.at})
 	s.inputwait.scheduleProbe(s.inputwait.machine.Resume(time.Now(), s.silentSince()))

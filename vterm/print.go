@@ -46,7 +46,7 @@ func (t *Terminal) print(r rune) {
 				return
 			}
 		}
-		t.join, t.lastRune = width.Start(p), 0 // REP repeats nothing from before a control function
+		t.join, t.lastRune = width.Start(p), 0 // REP repeats nothing printed before a control function
 	} else {
 		s, joined := width.Step(t.join, p)
 		t.join = s

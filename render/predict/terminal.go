@@ -112,7 +112,7 @@ func (t *Terminal) Rune(row, col int) rune {
 	return 0
 }
 
-// maxNarrow is where scripts start in which the width of a character depends on modes and neighbours.
+// maxNarrow is the first code point of scripts whose widths depend on modes or neighbours.
 const maxNarrow = 0x1100
 
 // erasePredictions appends sequences that remove the predictions from the terminal.
@@ -131,7 +131,7 @@ func (t *Terminal) erasePredictions(dst []byte) []byte {
 // drawPredictions appends the predictions, underlined.
 func (t *Terminal) drawPredictions(dst []byte) []byte {
 	cells, row, col, ok := t.Drawn()
-	if _, _, plain := t.Cursor(); !ok || !plain || slices.ContainsFunc(cells, t.isFixed) {
+	if _, _, canDraw := t.Cursor(); !ok || !canDraw || slices.ContainsFunc(cells, t.isFixed) {
 		return dst
 	}
 	dst = append(dst, "\x1b[m"...)

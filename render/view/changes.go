@@ -16,15 +16,15 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// changes is the state of the panel of a draft's changes.
+// changes is the state of the changes panel.
 type changes struct {
-	panel    *overlays.List // nil: closed
-	session  string
-	draft    model.Draft
-	loaded   bool
-	problem  string // why the changes are missing
-	fetching bool   // a request is in progress
-	fetched  string // what the session's mark and state were at the last request
+	panel      *overlays.List // nil: closed
+	session    string
+	draft      model.Draft
+	loaded     bool
+	problem    string // why the changes are missing
+	fetching   bool   // a request is in progress
+	fetchedFor string // state and draft mark of the session at the last request
 }
 
 // openChanges opens the list of the file changes in the focused session's draft.
@@ -44,7 +44,7 @@ func openChanges(v *viewer) {
 	v.changes.panel = &overlays.List{
 		Title: "Changes of " + canvas.Printable(s.Name), Wide: true,
 		Hint:  "Enter shows the diff",
-		Items: func() []overlays.Item { return changeItems(v) }, OnKey: v.changesKey,
+		Items: func() []overlays.Item { return changeItems(v) }, OnKey: v.handleChangesKey,
 	}
 	v.open(v.changes.panel)
 	v.fetchChanges()
@@ -54,10 +54,10 @@ func openChanges(v *viewer) {
 func (v *viewer) fetchChanges() {
 	c := &v.changes
 	s := v.m.Session(c.session)
-	if c.panel == nil || v.overlay != overlays.Overlay(c.panel) || c.fetching || s == nil || c.fetched == s.State+s.Draft {
+	if c.panel == nil || v.overlay != overlays.Overlay(c.panel) || c.fetching || s == nil || c.fetchedFor == s.State+s.Draft {
 		return
 	}
-	c.fetching, c.fetched = true, s.State+s.Draft
+	c.fetching, c.fetchedFor = true, s.State+s.Draft
 	id := c.session
 	v.runAsync(func(ctx context.Context) func() {
 		d, err := v.o.Drafts.Changes(ctx, id)
@@ -77,7 +77,7 @@ func (v *viewer) fetchChanges() {
 }
 
 // changesHint is the hint about the keys of changesKey.
-const changesHint = "Ctrl-S commits  Ctrl-D drops  Ctrl-A commits all  Ctrl-X discards all"
+const changesHint = "Ctrl-S commit  Ctrl-D discard  Ctrl-A commit all  Ctrl-X discard all"
 
 func changeItems(v *viewer) []overlays.Item {
 	c := &v.changes
@@ -122,8 +122,8 @@ func changeLook(th *theme.Theme, ch *model.DraftChange) (sign string, c tcell.Co
 	return "~", th.Warn
 }
 
-// changesKey commits or drops changes.
-func (v *viewer) changesKey(k input.Key, it *overlays.Item) (overlays.Result, bool) {
+// handleChangesKey commits or drops changes.
+func (v *viewer) handleChangesKey(k input.Key, it *overlays.Item) (overlays.Result, bool) {
 	if k.Mods&input.Ctrl == 0 || !v.changes.loaded || v.changes.problem != "" {
 		return overlays.Result{}, false
 	}
@@ -137,24 +137,24 @@ func (v *viewer) changesKey(k input.Key, it *overlays.Item) (overlays.Result, bo
 	switch k.Code {
 	case 's':
 		if ch != nil {
-			return overlays.Result{Then: func() { v.askChange("commit", ch.Name, ch.Path) }}, true
+			return overlays.Result{Then: func() { v.confirmChange("commit", ch.Name, ch.Path) }}, true
 		}
 	case 'd':
 		if ch != nil {
-			return overlays.Result{Then: func() { v.askChange("drop the change of", ch.Name, ch.Path) }}, true
+			return overlays.Result{Then: func() { v.confirmChange("discard the change of", ch.Name, ch.Path) }}, true
 		}
 	case 'a':
-		return overlays.Result{Then: func() { v.askChange("commit", all, "") }}, true
+		return overlays.Result{Then: func() { v.confirmChange("commit", all, "") }}, true
 	case 'x':
-		return overlays.Result{Then: func() { v.askChange("discard", all, "") }}, true
+		return overlays.Result{Then: func() { v.confirmChange("discard", all, "") }}, true
 	default:
 		return overlays.Result{}, false
 	}
 	return overlays.Result{}, true
 }
 
-// askChange asks before it commits or discards a path, or everything if the path is "".
-func (v *viewer) askChange(verb, what, path string) {
+// confirmChange asks the user, then commits or discards a path, or all if path is "".
+func (v *viewer) confirmChange(verb, what, path string) {
 	s := v.m.Session(v.changes.session)
 	switch {
 	case s == nil:
@@ -171,13 +171,13 @@ func (v *viewer) askChange(verb, what, path string) {
 		Text: verb + " " + statusbar.Cut(canvas.Printable(what), 60) + "?", Behind: v.changes.panel, No: back,
 		Yes: func() {
 			back()
-			v.applyChange(verb == "commit", path)
+			v.applyChanges(verb == "commit", path)
 		},
 	})
 }
 
-// applyChange commits or discards a path, or everything, and then reads the changes again.
-func (v *viewer) applyChange(commits bool, path string) {
+// applyChanges commits or discards a path, or everything, and then reads the changes again.
+func (v *viewer) applyChanges(commits bool, path string) {
 	id, expect := v.changes.session, v.changes.draft.ID
 	var paths []string
 	if path != "" {
@@ -207,7 +207,7 @@ func (v *viewer) applyChange(commits bool, path string) {
 				v.closeOverlay()
 				return
 			}
-			v.changes.fetched = ""
+			v.changes.fetchedFor = ""
 			v.fetchChanges()
 		}
 	})
@@ -249,8 +249,9 @@ func (v *viewer) showDiff(ch *model.DraftChange) {
 	})
 }
 
-// diffItems returns the lines of a diff, and the number of added and removed ones. rest is the command that shows all of a long one.
-func diffItems(th *theme.Theme, text, rest string) (items []overlays.Item, added, removed int) {
+// diffItems returns the lines of a diff, and the numbers of added and removed lines. fullCommand shows the whole diff
+// if it is truncated.
+func diffItems(th *theme.Theme, text, fullCommand string) (items []overlays.Item, added, removed int) {
 	inHunk := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -272,7 +273,7 @@ func diffItems(th *theme.Theme, text, rest string) (items []overlays.Item, added
 			it.Text = strings.ReplaceAll(it.Text, "\t", "    ")
 			items = append(items, it)
 		} else if len(items) == maxDiffLines {
-			items = append(items, overlays.Item{Sign: "…", Text: "`" + rest + "` shows the rest"})
+			items = append(items, overlays.Item{Sign: "…", Text: "`" + fullCommand + "` shows the rest"})
 		}
 	}
 	return items, added, removed

@@ -90,7 +90,7 @@ func TestChanges_ListsAndDiffs(t *testing.T) {
 	b.keys("^V")
 	b.shows("Changes of a", "loading…")
 	b.call()
-	b.shows("+ dist/ ", "+ dist/app.js", "1.8 MB  added", "~ main.go", "1.8 kB  modified", "! old.txt", "Enter shows the diff", "Ctrl-S commits", "Ctrl-X discards all")
+	b.shows("+ dist/ ", "+ dist/app.js", "1.8 MB  added", "~ main.go", "1.8 kB  modified", "! old.txt", "Enter shows the diff", "Ctrl-S commit", "Ctrl-X discard all")
 	b.keys("main")
 	enter(b)
 	b.call()
@@ -142,7 +142,7 @@ func TestChanges_CommitsAndDiscards(t *testing.T) {
 	b.shows("nothing committed: \"old.txt\" changed outside", "! old.txt")
 	f.fails = nil
 	b.ctrl('d')
-	b.shows("drop the change of old.txt? y/n")
+	b.shows("discard the change of old.txt? y/n")
 	b.keys("y")
 	b.call()
 	b.call()

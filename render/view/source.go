@@ -75,14 +75,15 @@ type Inbox interface {
 	Snooze(ctx context.Context, id string, d time.Duration) error
 }
 
-// Drafts are the file changes of sessions that the user commits or discards.
+// Drafts reads, commits and discards the file changes of sessions.
 type Drafts interface {
 	Changes(ctx context.Context, id string) (model.Draft, error)
 	// Diff returns the changes at a path as a unified diff.
 	Diff(ctx context.Context, id, path string) (string, error)
-	// Commit applies changes, all without paths. It fails if they differ from those with the id expect.
+	// Commit applies the changes at paths, or all if paths is empty. It fails if the changes of the draft no longer
+	// have the id expect.
 	Commit(ctx context.Context, id, expect string, paths []string) (model.DraftResult, error)
-	// Discard removes changes, all without paths.
+	// Discard removes the changes at paths, or all if paths is empty.
 	Discard(ctx context.Context, id string, paths []string) (model.DraftResult, error)
 }
 

@@ -86,7 +86,7 @@ var table = []Row{
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", field: func(s *Settings) any { return &s.Alerts.Command }},
 	{Key: "alerts.input", Kind: Bool, Default: "true", When: AtOnce, Help: "a program that waits for input is an alert", field: func(s *Settings) any { return &s.Alerts.Input }},
 	{Key: "alerts.approval", Kind: Bool, Default: "true", When: AtOnce, Help: "a pending approval is an alert", field: func(s *Settings) any { return &s.Alerts.Approval }},
-	{Key: "alerts.anomaly", Kind: Choice, Default: "users", Values: []string{"users", "all", "off"}, When: AtOnce, Help: "in which sessions a running command that prints a line of its earlier failures is an event and an entry of the inbox: those of users, all (agents' too), or none (off)", field: func(s *Settings) any { return &s.Alerts.Anomaly }},
+	{Key: "alerts.anomaly", Kind: Choice, Default: "users", Values: []string{"users", "all", "off"}, When: AtOnce, Help: "sessions in which a line of earlier failures is an event and an inbox entry: users, all (agents' too), off", field: func(s *Settings) any { return &s.Alerts.Anomaly }},
 	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert, and a program to wait for an answer", field: func(s *Settings) any { return &s.Alerts.MinDuration }},
 	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when no client shows the session", field: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
 

@@ -117,7 +117,7 @@ func TestLinesOfWhatAShellBecame(t *testing.T) {
 // A line that ends the session's program has the program's exit status; other lines for it have none.
 //
 // FAULT: H3
-func TestLine_HasTheProgramsStatus_WhenItEndsIt(t *testing.T) {
+func TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram(t *testing.T) {
 	t.Parallel()
 	python := tier.Path(t, "python3")
 	r := serve(t)
@@ -140,7 +140,7 @@ func TestLine_HasTheProgramsStatus_WhenItEndsIt(t *testing.T) {
 // A line that ends the program that a shell runs has the status that the shell got.
 //
 // FAULT: H3
-func TestLine_HasTheProgramsStatus_WhenItEndsItInAShell(t *testing.T) {
+func TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram_InShell(t *testing.T) {
 	t.Parallel()
 	python := tier.Path(t, "python3")
 	r, dir := serve(t), t.TempDir()
@@ -161,7 +161,7 @@ func TestLine_HasTheProgramsStatus_WhenItEndsItInAShell(t *testing.T) {
 // running it, also for the next daemon.
 //
 // FAULT: H27
-func TestLine_ForProgramTypedIntoDash(t *testing.T) {
+func TestForeignLine_ReachesProgram_TypedIntoDash(t *testing.T) {
 	t.Parallel()
 	python, dash := tier.Path(t, "python3"), tier.Path(t, "dash")
 	r, dir := serve(t), t.TempDir()

@@ -56,8 +56,8 @@ func passwordBoxText(f *Facts) string {
 	return ""
 }
 
-// box returns the kind of input that the box of a program in boxPrograms waits for, and its text.
-func box(f *Facts) (kind Kind, text string) {
+// classifyBox returns the kind of input that a program of boxPrograms waits for, and the text of its box, or None.
+func classifyBox(f *Facts) (kind Kind, text string) {
 	if !readsHiddenKeys(f) || !boxPrograms[f.Probe.Program] {
 		return None, ""
 	}

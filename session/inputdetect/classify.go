@@ -31,7 +31,7 @@ type evaluation struct {
 	hidesInput        bool   // line input without echo
 	isRaw             bool   // the program reads keys, not lines
 	looksLikeREPL     bool   // the line is the prompt of a program that reads commands
-	isKnownREPL       bool   // and the program is known to have it
+	isKnownREPL       bool   // the program is known to read commands or data at it
 	isRelay           bool   // the program waits for the terminal all the time
 	looksLikeProgress bool   // the line is a progress display
 	backgroundReader  bool   // isBackgroundReader
@@ -95,7 +95,7 @@ func newEvaluation(f *Facts) *evaluation {
 	s.isPrompt, s.kind, s.phraseReason = found, p.kind, p.reason
 	if words := passwordBoxText(f); words != "" {
 		s.isPrompt, s.kind, s.phraseReason, s.promptLine, s.isPasswordBox = true, Password, "shows a password box", cmp.Or(boxText(f), words), true
-	} else if kind, words := box(f); kind != None {
+	} else if kind, words := classifyBox(f); kind != None {
 		s.isPrompt, s.kind, s.phraseReason, s.promptLine, s.isBox = true, kind, "shows a box", words, true
 	}
 	filter := s.isSilentFilter()

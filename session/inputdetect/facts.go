@@ -69,7 +69,7 @@ type Verdict struct {
 	// Screen: such a program does nothing until a key comes, which may be its normal state.
 	NeedsInput bool
 	Kind       Kind
-	// IsREPL is set if an interpreter waits for a command at its prompt, without a question for the user.
+	// IsREPL is set if an interpreter at its prompt, or a filter such as cat, waits for input without a question for the user.
 	IsREPL bool
 	// IsPasswordBox is set for a password box of a full-screen program, which reads keys without echo and shows none of
 	// them.

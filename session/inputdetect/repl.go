@@ -140,17 +140,17 @@ func (s *evaluation) readsKeysInBackground(above []string) bool {
 	return s.Probe.Program == "longterm" || s.isRaw && showsKeyHelp(above)
 }
 
-// filters read their standard input, and prompt for none of it.
-var filters = newSet("cat", "tac", "tee", "rev", "nl", "sort", "uniq", "wc", "head", "tail", "cut", "tr", "fold", "fmt", "paste", "sed", "grep",
+// stdinPrograms read their standard input without a prompt.
+var stdinPrograms = newSet("cat", "tac", "tee", "rev", "nl", "sort", "uniq", "wc", "head", "tail", "cut", "tr", "fold", "fmt", "paste", "sed", "grep",
 	"awk", "gawk", "mawk", "xargs", "base64", "xxd", "od", "hexdump", "md5sum", "sha1sum", "sha256sum", "jq", "bc", "dc", "ed")
 
 // requestEnd matches the end of a line that requests input on the next line.
 var requestEnd = pattern.Lazy(`[:?：？]$`)
 
-// isSilentFilter reports whether a filter reads the terminal and neither it nor a program before it has requested input: the
-// line above the cursor does not.
+// isSilentFilter reports whether a program of stdinPrograms reads the terminal, and the line above the cursor does
+// not request input.
 func (s *evaluation) isSilentFilter() bool {
-	if !filters[s.Probe.Program] || s.Probe.State != Reading || s.isRaw || s.hidesInput || s.AltScreen || !s.isBlank || s.isPrompt {
+	if !stdinPrograms[s.Probe.Program] || s.Probe.State != Reading || s.isRaw || s.hidesInput || s.AltScreen || !s.isBlank || s.isPrompt {
 		return false
 	}
 	return len(s.Above) == 0 || !requestEnd.MatchString(s.Above[len(s.Above)-1])

@@ -155,7 +155,7 @@ func TestHasNoStatus(t *testing.T) {
 
 // A filter that reads the terminal without a prompt is no question, also after other output. A request is one.
 // FEATURES: R42
-func TestClassify_SilentFilter_IsNoQuestion(t *testing.T) {
+func TestClassify_SilentFilter_HasNoAlert(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		f          Facts

@@ -4,11 +4,11 @@ package listing
 
 import "github.com/longterm-dev/longterm/session/api"
 
-// doingWithPorts returns Doing with the session's TCP ports, unless it needs the user, and with its draft.
-func doingWithPorts(s *api.Session) string { return withDraft(s, portsAfter(s, Doing(s))) }
+// doingCell returns Doing with the session's TCP ports and the mark of its draft.
+func doingCell(s *api.Session) string { return withDraft(s, withPorts(s, Doing(s))) }
 
-// portsAfter returns what a session does with its TCP ports.
-func portsAfter(s *api.Session, doing string) string {
+// withPorts appends the session's TCP ports to doing, unless the session needs the user.
+func withPorts(s *api.Session, doing string) string {
 	ports := PortsText(s)
 	switch {
 	case ports == "" || doingStyle(doing) == Waiting:
@@ -22,6 +22,6 @@ func portsAfter(s *api.Session, doing string) string {
 // cells returns a session's row of a table.
 func cells(s *api.Session) []string {
 	return []string{
-		s.ID[:min(8, len(s.ID))], s.Name, StateText(s), Elapsed(s.Duration), PidText(s), Printable(s.Cwd), doingWithPorts(s), Printable(Shorten(s.Command, 60)),
+		s.ID[:min(8, len(s.ID))], s.Name, StateText(s), Elapsed(s.Duration), PidText(s), Printable(s.Cwd), doingCell(s), Printable(Shorten(s.Command, 60)),
 	}
 }

@@ -42,7 +42,7 @@ func TestTable_Ports(t *testing.T) {
 		"needs password":    {State: "running", Needs: &api.InputRequest{Kind: "password"}, Ports: []api.Port{port(1)}},
 		"left 1 running :5": {State: "exited", LeftoverPIDs: []int{7}, Ports: []api.Port{port(5)}},
 	} {
-		if got := doingWithPorts(&s); got != want {
+		if got := doingCell(&s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestTable_Draft(t *testing.T) {
 		"prompt :80 draft(2)":     {State: "running", Shell: &api.Shell{Phase: "prompt"}, Ports: []api.Port{{Port: 80}}, Draft: &api.DraftSummary{State: "open", Changes: n(2)}},
 		"needs password draft(2)": {State: "running", Needs: &api.InputRequest{Kind: "password"}, Draft: &api.DraftSummary{State: "open", Changes: n(2)}},
 	} {
-		if got := doingWithPorts(&s); got != want {
+		if got := doingCell(&s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -129,8 +129,8 @@ func PortsText(s *api.Session) string {
 	return strings.Join(parts, " ")
 }
 
-// DraftMark marks a session whose file changes are a draft, with the number of changes, as in "draft(3)". It returns "" without a
-// draft, and for one that has ended without changes.
+// DraftMark returns the mark of a session's draft with the number of changes, as in "draft(3)". It returns "" without
+// a draft, or if the session ended without changes.
 func DraftMark(s *api.Session) string {
 	switch d := s.Draft; {
 	case d == nil:
@@ -143,7 +143,7 @@ func DraftMark(s *api.Session) string {
 	return ""
 }
 
-// withDraft returns what a session does with the mark of its draft.
+// withDraft appends the mark of the session's draft to doing.
 func withDraft(s *api.Session, doing string) string {
 	switch mark := DraftMark(s); {
 	case mark == "":

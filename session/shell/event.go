@@ -28,7 +28,8 @@ type Event struct {
 	Text string
 	On   bool
 	Exit *int
-	// TypedAt is the offset at which a line was typed, if it is known only now that it runs; 0: At. Its text may be unknown.
+	// TypedAt is the output offset at which the line was typed, if its start was detected later; 0: At. Text may then be empty
+	// (unknown).
 	TypedAt uint64
 }
 

@@ -19,10 +19,9 @@ func (s *State) PromptPrefixFile(k Kind, text []byte) (name string, content []by
 	return "before", append(fmt.Appendf(nil, "%d ", s.Prompt), text...)
 }
 
-// UnrecordedFile returns the name and content of a file for the state directory, to be written before a line is submitted that
-// the shell must not record: ksh93 removes the line from its history at the next prompt. The name is empty if the shell needs no
-// such file.
-func (s *State) UnrecordedFile(k Kind) (name string, content []byte) {
+// HistoryRemovalFile returns the name and content of a file that makes ksh93 remove the next line from its history at
+// the next prompt. Write it to the state directory before the line. The name is empty for other shells.
+func (s *State) HistoryRemovalFile(k Kind) (name string, content []byte) {
 	if k != Ksh {
 		return "", nil
 	}

@@ -22,7 +22,7 @@ func (r *testShellSession) submitLine(line string, record bool) Command {
 	st := r.tracker.State()
 	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Text: line})
 	text := st.InputPrefix(r.launch.Kind, record)
-	if name, content := st.UnrecordedFile(r.launch.Kind); name != "" && !record {
+	if name, content := st.HistoryRemovalFile(r.launch.Kind); name != "" && !record {
 		if err := os.WriteFile(filepath.Join(r.launch.StateDir, name), content, 0o600); err != nil {
 			r.t.Fatal(err)
 		}

@@ -315,7 +315,7 @@ func printable(s string) bool {
 // execRequest handles a line for a shell on behalf of a program: a user at a terminal has no timeouts.
 func execRequest(g *parsedArgs) (apiRequest, bool) {
 	deferInterrupt()
-	uri := g.path("/exec?abandon=stop") // with on_approval return
+	uri := g.path("/exec?abandon=stop") // the daemon ends the line if this caller dies while an approval is pending
 	if len(g.words) < 2 || uri == "" || g.dashed >= 0 && g.dashed != 1 || isDevice(os.Stdin) && isDevice(os.Stdout) || !hasNoConfig() {
 		return apiRequest{}, false
 	}

@@ -49,14 +49,14 @@ func (m multiHostSource) Diff(ctx context.Context, id, path string) (string, err
 	return d.Text, err
 }
 
-// Commit applies changes, all without paths.
+// Commit implements view.Drafts.
 func (m multiHostSource) Commit(ctx context.Context, id, expect string, paths []string) (model.DraftResult, error) {
 	h, id := m.hostOf(id)
 	r, err := h.c.Session(id).Commit(ctx, api.Commit{Paths: paths, Expect: expect})
 	return model.DraftResult{Changes: len(r.Paths), Empty: r.Empty}, err
 }
 
-// Discard removes changes, all without paths.
+// Discard implements view.Drafts.
 func (m multiHostSource) Discard(ctx context.Context, id string, paths []string) (model.DraftResult, error) {
 	h, id := m.hostOf(id)
 	r, err := h.c.Session(id).Discard(ctx, api.Discard{Paths: paths})

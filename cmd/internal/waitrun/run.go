@@ -276,7 +276,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if !r.caller.JSON && r.flags.Format == "" {
 		r.caller.PrintRefused(&r.res)
 	}
-	if d := r.res.Draft; d != nil && d.State != "open" && !r.caller.JSON { // a line of a shell can be followed by others
+	if d := r.res.Draft; d != nil && d.State != "open" && !r.caller.JSON { // an open draft still changes: report it only when the session has ended
 		fmt.Fprintf(r.caller.Stderr, "longterm: draft: %s\n", output.DraftText(d, api.ShortID(d.Session)))
 	}
 	if w, ok := r.w.(*output.BudgetWriter); ok {

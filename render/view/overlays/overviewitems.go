@@ -42,7 +42,7 @@ func Overview(m *model.Model, th *theme.Theme, home string, now time.Time, last 
 		case model.AttentionEnded: // needs nothing from the user
 			it.Color, it.ExtraColor = tcell.ColorDefault, tcell.ColorDefault
 		}
-		it.Extra = withDraft(s, it.Extra)
+		it.Extra = prependDraft(s, it.Extra)
 		if s.Cwd != "" {
 			it.Names = statusbar.ShortPath(s.Cwd, home, 40) + " " + s.Command + " " + about.String()
 		}

@@ -100,10 +100,10 @@ func (q *Question) Key(k input.Key) Result {
 	return Result{Close: true, Then: q.No}
 }
 
-// Paste closes the question without an answer.
+// Paste closes the question as a no.
 func (q *Question) Paste(string) Result { return Result{Close: true, Then: q.No} }
 
-// Mouse closes the question on a click, without an answer.
+// Mouse closes the question as a no on a click.
 func (q *Question) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
 	if e.Buttons()&tcell.ButtonPrimary == 0 {
 		return Result{}

@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// withDraft returns the state of a session after the mark of its draft.
-func withDraft(s *model.Session, state string) string {
+// prependDraft puts the mark of the session's draft before state.
+func prependDraft(s *model.Session, state string) string {
 	if s.Draft == "" {
 		return state
 	}
@@ -35,7 +35,7 @@ func Sessions(m *model.Model, th *theme.Theme, home string, now time.Time, take 
 		if a := m.Alerts[id]; a.Kind != model.AlertNone {
 			sign, color = a.Kind.Sign(), th.Wants
 		}
-		it := Item{Text: text, Extra: withDraft(s, statusbar.StateText(s, statusbar.Wide)+" "+statusbar.Elapsed(s, now)), Sign: sign, Color: color, Session: id, Do: func() { take(id) }}
+		it := Item{Text: text, Extra: prependDraft(s, statusbar.StateText(s, statusbar.Wide)+" "+statusbar.Elapsed(s, now)), Sign: sign, Color: color, Session: id, Do: func() { take(id) }}
 		if s.State == model.StateRunning {
 			running = append(running, it)
 			continue

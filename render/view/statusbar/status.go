@@ -92,9 +92,8 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	return key
 }
 
-// mostLess is the largest value of less, which drops one part each: time left, progress bar, warnings, errors, clock,
-// size and
-// draft.
+// mostLess is the largest value of less. Each value drops one more part: time left, progress bar, warnings, errors,
+// clock, then size and draft.
 const mostLess = 6
 
 // right returns the session's state, most urgent last, as users look there first. Higher values of less shorten it.

@@ -27,7 +27,7 @@ const (
 	readInterval = 250 * time.Millisecond
 	// readStep bounds the output that is read without a pause, in bytes.
 	readStep = 256 << 10
-	// share is the share of a core for reading, floodShare that for a task that is floodLag bytes ahead.
+	// share is the reader's share of a core; floodShare is its share while it is more than floodLag bytes behind.
 	share, floodShare = 0.25, 0.1
 	floodLag          = 4 << 20
 	// maxBehind is how many bytes reading may lag before output is skipped; keepBehind is how much of its end is then read.
@@ -39,10 +39,11 @@ const (
 // Host is what a comparison needs of the task's daemon.
 type Host interface {
 	Session() *session.Session
-	// FindFailures returns what reports whether a line is one of earlier failures alone, or nil without runs to compare with.
+	// FindFailures returns a predicate for lines that only earlier failed runs printed, or nil without runs to
+	// compare with.
 	FindFailures(ctx context.Context) (has func(line []byte) bool, err error)
-	// IsWanted reports whether anomalies of the session are published.
-	IsWanted() bool
+	// ShouldPublish reports whether anomalies of the session are published.
+	ShouldPublish() bool
 	// Publish publishes an anomaly of the running task: a line and its output offset.
 	Publish(line string, at uint64)
 	// Go calls f on another goroutine, unless the daemon stops, and reports whether it does. It logs the error of f.
@@ -52,7 +53,7 @@ type Host interface {
 // Tracker compares the newest task of a session with its earlier runs. The zero value has no task.
 type Tracker struct {
 	mu      sync.Mutex
-	awaited int // callers that wait for an anomaly
+	waiters int // callers that wait for an anomaly
 	newest  *comparison
 }
 
@@ -90,9 +91,9 @@ func (c *comparison) schedule(started time.Time) {
 	defer c.tracker.mu.Unlock()
 	switch {
 	case isClosed(c.ended):
-	case c.tracker.awaited > 0:
+	case c.tracker.waiters > 0:
 		c.startLocked()
-	case c.host.IsWanted():
+	case c.host.ShouldPublish():
 		c.timer = time.AfterFunc(max(delay-time.Since(started), 0), func() {
 			c.tracker.mu.Lock()
 			defer c.tracker.mu.Unlock()
@@ -152,18 +153,19 @@ func (c *comparison) finishLocked() {
 	c.reportEndLocked()
 }
 
-// Await compares the newest task, and those that start before the caller calls stop.
-func (t *Tracker) Await() (stop func()) {
+// AddWaiter starts to compare the newest task at once, and tasks that start before the caller calls stop. It does not
+// wait.
+func (t *Tracker) AddWaiter() (stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.awaited++
+	t.waiters++
 	if t.newest != nil {
 		t.newest.startLocked()
 	}
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.awaited--
+		t.waiters--
 	}
 }
 
@@ -200,7 +202,7 @@ func (c *comparison) run(ctx context.Context) error {
 	defer w.Close()
 	var pauses cpulimit.Throttle
 	for {
-		to, ended := c.end()
+		to, ended := c.readLimit()
 		for !found && lines.Offset() < to {
 			began, from := time.Now(), lines.Offset()
 			if to-from > maxBehind {
@@ -241,7 +243,7 @@ func (c *comparison) run(ctx context.Context) error {
 	}
 }
 
-// shareFor returns the share of a core for reading that is behind by some bytes.
+// shareFor returns the reader's share of a core while the task runs, or after it has ended.
 func shareFor(behind uint64, ended bool) float64 {
 	if !ended && behind > floodLag {
 		return floodShare
@@ -249,8 +251,8 @@ func shareFor(behind uint64, ended bool) float64 {
 	return share
 }
 
-// end returns the offset up to which to read, and whether the task ended there.
-func (c *comparison) end() (to uint64, ended bool) {
+// readLimit returns the offset up to which output can be read, and whether the task's output ends there.
+func (c *comparison) readLimit() (to uint64, ended bool) {
 	c.tracker.mu.Lock()
 	defer c.tracker.mu.Unlock()
 	if isClosed(c.ended) {
@@ -267,7 +269,7 @@ func (c *comparison) report(line []byte, at uint64) {
 	c.found = session.Anomaly{Line: text, At: at}
 	c.host.Session().SetAnomaly(c.found)
 	c.tracker.mu.Unlock()
-	if !isClosed(c.ended) && c.host.IsWanted() {
+	if !isClosed(c.ended) && c.host.ShouldPublish() {
 		c.host.Publish(text, at)
 	}
 }

@@ -73,7 +73,7 @@ func (h *host) FindFailures(context.Context) (func([]byte) bool, error) {
 	return func(line []byte) bool { return bytes.Contains(line, []byte("error:")) }, nil
 }
 
-func (h *host) IsWanted() bool { return h.wanted }
+func (h *host) ShouldPublish() bool { return h.wanted }
 
 func (h *host) Publish(line string, _ uint64) { h.published = append(h.published, line) }
 
@@ -135,7 +135,7 @@ func TestTracker_FirstLine(t *testing.T) {
 		if got := h.anomaly(t, from); got != "" || h.searches.Load() != 1 {
 			t.Errorf("compared after its end: %q", got)
 		}
-		defer tr.Await()() // also of a command that has ended
+		defer tr.AddWaiter()() // also of a command that has ended
 		if err := tr.AwaitCompared(t.Context()); err != nil || h.anomaly(t, from) != "error: in a short command" || len(h.published) != 1 {
 			t.Errorf("%v, %q, published %q", err, h.anomaly(t, from), h.published)
 		}
@@ -155,12 +155,12 @@ func TestTracker_FirstLine(t *testing.T) {
 // A line that grows piece by piece is compared once it is complete, and the last line without its end when the task ends.
 //
 // FEATURES: R127
-func TestTracker_Pieces(t *testing.T) {
+func TestTracker_ComparesOnlyCompleteLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
 		defer h.s.Stop()
 		var tr Tracker
-		defer tr.Await()()
+		defer tr.AddWaiter()()
 		tr.Start(h, 0, 0, time.Now())()
 		for _, piece := range []string{"x.c:", "1: err", "or: no", " x"} {
 			h.print(piece)

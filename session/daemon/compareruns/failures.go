@@ -15,22 +15,24 @@ import (
 
 // Bounds of the earlier runs that a running command is compared with.
 const (
-	maxFailedRuns  = 5
-	maxGoodRuns    = 10
-	maxRecentJobs  = 200
-	readShare      = 0.25 // of a core
-	linesPerPause  = 500
-	userInterrupts = 130 // exit status of a shell's command that Ctrl-C ended
+	maxFailedRuns = 5
+	maxGoodRuns   = 10
+	maxRecentJobs = 200
+	readShare     = 0.25 // of a core
+	linesPerPause = 500
 )
 
-// Failures returns what earlier failed runs of a command printed and its good ones did not. It returns nil without runs
+// interruptStatus is the exit status of a shell's command that Ctrl-C ended.
+const interruptStatus = 130
+
+// FindFailures returns what earlier failed runs of a command printed and its good ones did not. It returns nil without runs
 // to compare with. c is the running command; with N 0 it is the session's program.
-func (f *Finder) Failures(ctx context.Context, e *registry.Handle, c *store.Command) (*compare.Failures, error) {
+func (f *Finder) FindFailures(ctx context.Context, e *registry.Handle, c *store.Command) (*compare.Failures, error) {
 	r := &run{Command: *c, handle: e}
 	if c.N == 0 {
 		r = programRun(e)
 	}
-	failed, good, err := f.earlier(ctx, r)
+	failed, good, err := f.findEarlierRuns(ctx, r)
 	if err != nil || len(failed) == 0 || len(good) == 0 {
 		return nil, err
 	}
@@ -38,12 +40,12 @@ func (f *Finder) Failures(ctx context.Context, e *registry.Handle, c *store.Comm
 	defer cancel()
 	list := compare.NewFailures()
 	for _, r := range failed {
-		if _, err := r.eachLine(ctx, false, slowly(ctx, list.AddFailed())); err != nil {
+		if _, err := r.eachLine(ctx, false, withPauses(ctx, list.AddFailed())); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range good {
-		switch isPartial, err := r.eachLine(ctx, false, slowly(ctx, list.AddGood)); {
+		switch isPartial, err := r.eachLine(ctx, false, withPauses(ctx, list.AddGood)); {
 		case err != nil:
 			return nil, err
 		case isPartial: // unread lines of a good run would be anomalies
@@ -56,8 +58,8 @@ func (f *Finder) Failures(ctx context.Context, e *registry.Handle, c *store.Comm
 	return list, nil
 }
 
-// earlier returns the newest failed and good runs of a command in its directory, newest first.
-func (f *Finder) earlier(ctx context.Context, r *run) (failed, good []*run, err error) {
+// findEarlierRuns returns the newest failed and good runs of a command in its directory, newest first.
+func (f *Finder) findEarlierRuns(ctx context.Context, r *run) (failed, good []*run, err error) {
 	s := f.newSearch(r)
 	if s.words.exact == "" || r.Cwd == "" {
 		return nil, nil, nil
@@ -83,22 +85,22 @@ func (f *Finder) earlier(ctx context.Context, r *run) (failed, good []*run, err 
 	if err := s.eachRemoved(ctx, maxRecentJobs, consider); err != nil {
 		return nil, nil, err
 	}
-	return newest(failed, maxFailedRuns), newest(good, maxGoodRuns), nil
+	return newestRuns(failed, maxFailedRuns), newestRuns(good, maxGoodRuns), nil
 }
 
 // isFailed reports whether the run failed by itself.
 func (r *run) isFailed() bool {
-	return r.State == store.CommandDone && r.Signal != "SIGINT" && (r.Signal != "" || r.ExitCode != nil && *r.ExitCode != 0 && *r.ExitCode != userInterrupts)
+	return r.State == store.CommandDone && r.Signal != "SIGINT" && (r.Signal != "" || r.ExitCode != nil && *r.ExitCode != 0 && *r.ExitCode != interruptStatus)
 }
 
-// newest returns the newest n runs, newest first.
-func newest(list []*run, n int) []*run {
+// newestRuns returns the newest n runs, newest first.
+func newestRuns(list []*run, n int) []*run {
 	slices.SortFunc(list, func(a, b *run) int { return b.Started.Compare(a.Started) })
 	return list[:min(len(list), n)]
 }
 
-// slowly returns add with pauses, so that reading earlier runs leaves the processor to programs.
-func slowly(ctx context.Context, add func([]byte)) func([]byte) {
+// withPauses returns add with pauses, which leave the processor to other programs.
+func withPauses(ctx context.Context, add func([]byte)) func([]byte) {
 	var pauses cpulimit.Throttle
 	began, lines := time.Now(), 0
 	return func(line []byte) {

@@ -20,13 +20,15 @@ func EachLine(ctx context.Context, s *session.Session, from, to uint64, hide boo
 	return l.Finish(), err
 }
 
-// LineReader passes lines of output on while it is printed, in the form of EachLine. Only one goroutine may use it at a time.
+// LineReader calls a function with each line of output, also while the program prints. Only one goroutine may use it
+// at a time.
 type LineReader struct {
 	r    *plainReader
 	feed *lineFeed
 }
 
-// NewLineReader returns a reader of a session's output from an offset. f gets each line with its offset.
+// NewLineReader returns a reader of a session's output from an offset. f gets each line with its offset; line is
+// valid during the call.
 func NewLineReader(s *session.Session, from uint64, hide bool, f func(line []byte, at uint64)) *LineReader {
 	l := &LineReader{r: newPlainReader(s, from, Limits{Hide: hide}), feed: &lineFeed{f: f}}
 	l.r.budget = l.feed
@@ -36,7 +38,7 @@ func NewLineReader(s *session.Session, from uint64, hide bool, f func(line []byt
 // Offset returns the offset of the next byte.
 func (l *LineReader) Offset() uint64 { return l.r.at }
 
-// Read passes on the lines that end before an offset. Of more than exactBytes the middle is skipped.
+// Read passes on the complete lines up to an offset. If the range exceeds exactBytes, its middle is skipped.
 func (l *LineReader) Read(ctx context.Context, to uint64) error {
 	l.r.buf = make([]byte, min(pieceBytes, max(1, to-min(l.r.at, to)))) // released after the call: the next one may come much later
 	defer func() { l.r.buf, l.r.spare = nil, nil }()

@@ -265,7 +265,7 @@ func (s *Server) postUndo(ctx context.Context, in *sessionBody[api.Undo]) (api.U
 	if err != nil {
 		return api.Undone{}, err
 	}
-	defer s.reg.InvalidateDraftCount(to.e)
+	defer s.reg.RecountDraft(to.e)
 	pid := to.e.Session.Status().PID
 	paths, err := d.Undo(context.WithoutCancel(ctx), in.Body.Command, func(root string) (*os.File, error) { return openView(pid, root) })
 	v := api.Undone{Paths: []string{}}

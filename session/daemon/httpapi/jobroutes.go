@@ -57,7 +57,7 @@ func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, OnApproval: in.OnApproval, KnownApproval: in.KnownApproval, MaxOutput: in.MaxOutput,
 	})
 	if err == nil && in.AwaitMS > 0 && in.Abandon == "stop" {
-		s.jobs.EndUnlessRejoined(j.ID)
+		s.jobs.EndUnlessReconnected(j.ID)
 	}
 	if by := identity.Of(ctx); err == nil && j.State == store.JobDone && !by.IsAgent() {
 		s.daemon.Inbox().SawJob(ctx, j.ID)
@@ -80,15 +80,15 @@ func (s *Server) deleteJob(ctx context.Context, in *JobPath) (noContent, error) 
 	return noContent{true}, s.jobs.Forget(ctx, in.Job)
 }
 
-// AbandonQuery chooses what happens to a job whose caller returns for an approval, or at its start, and does not come back.
+// AbandonQuery chooses what happens to a job if its call returned before its end and no caller asks for it again.
 type AbandonQuery struct {
 	Abandon string `query:"abandon" enum:"leave,stop" doc:"if the call returns before the job's end: leave the job (default), or stop it unless its caller asks for it again within a minute"`
 }
 
-// endUnlessRejoined ends the job of an unfinished result whose caller does not come back, if its request demands that.
-func (q AbandonQuery) endUnlessRejoined(s *Server, r *api.Result, c *api.Call, err error) {
+// endUnlessReconnected ends an unfinished job after a minute without a caller, if the request has abandon=stop.
+func (q AbandonQuery) endUnlessReconnected(s *Server, r *api.Result, c *api.Call, err error) {
 	if q.Abandon == "stop" && err == nil && !c.Background && c.YieldMS == 0 {
-		s.jobs.EndUnlessRejoined(r.Job)
+		s.jobs.EndUnlessReconnected(r.Job)
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *Server) postExec(ctx context.Context, in *struct {
 		return api.Result{}, err
 	}
 	r, err := s.jobs.Exec(ctx, e, in.Body)
-	in.endUnlessRejoined(s, &r, &in.Body.Call, err)
+	in.endUnlessReconnected(s, &r, &in.Body.Call, err)
 	return r, s.explainRejection(e, err)
 }
 
@@ -147,7 +147,7 @@ func (s *Server) postRun(ctx context.Context, in *struct {
 		return api.Result{}, err
 	}
 	r, err := s.jobs.Run(ctx, in.Body)
-	in.endUnlessRejoined(s, &r, &in.Body.Call, err)
+	in.endUnlessReconnected(s, &r, &in.Body.Call, err)
 	return r, err
 }
 

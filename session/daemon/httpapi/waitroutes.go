@@ -60,7 +60,7 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		defer s.daemon.Ports().Await(e)()
 	}
 	if waitsFor(w.Conds, session.CondAnomaly) {
-		defer e.Anomalies.Await()()
+		defer e.Anomalies.AddWaiter()()
 	}
 	r, err := e.Session.Wait(ctx, w)
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.As(cause, new(*api.Error)) {

@@ -295,12 +295,12 @@ func (s *Set) jobOf(e *registry.Handle, n int, line string) (id string) {
 			continue
 		}
 		j.mu.Lock()
-		is, begins := int(j.outcome.started.Number) == n, j.outcome.started.Number == 0 && j.line == line
+		hasNumber, mayStart := int(j.outcome.started.Number) == n, j.outcome.started.Number == 0 && j.line == line
 		j.mu.Unlock()
-		if is {
+		if hasNumber {
 			return j.id
 		}
-		if begins { // the start of its line is not handled yet
+		if mayStart { // its start is not handled yet
 			id = j.id
 		}
 	}

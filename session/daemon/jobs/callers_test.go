@@ -273,7 +273,7 @@ func TestApprovalWaitsForALostCaller(t *testing.T) {
 // One that asks again in time does not.
 //
 // FEATURES: R63
-func TestEndUnlessRejoined(t *testing.T) {
+func TestApproval_EndsJob_UnlessCallerReconnects(t *testing.T) {
 	for _, kind := range []string{"line", "command"} {
 		inHouse(t, func(t *testing.T, h *house, sh *script) {
 			ctx := identity.WithActor(t.Context(), agent)
@@ -288,7 +288,7 @@ func TestEndUnlessRejoined(t *testing.T) {
 			if !a.back() || !a.NeedsApproval {
 				t.Fatalf("%s: %+v, %v", kind, a.Result, a.err)
 			}
-			h.EndUnlessRejoined("left")
+			h.EndUnlessReconnected("left")
 			if advance(reconnectTime - time.Second); h.gate.Pending() != 1 {
 				t.Fatalf("%s: it ended before reconnectTime", kind)
 			}
@@ -299,7 +299,7 @@ func TestEndUnlessRejoined(t *testing.T) {
 			if !a.back() || !a.NeedsApproval {
 				t.Fatalf("%s: %+v, %v", kind, a.Result, a.err)
 			}
-			h.EndUnlessRejoined("rejoined")
+			h.EndUnlessReconnected("rejoined")
 			if a = request("rejoined", a.Approval); a.back() {
 				t.Fatalf("%s: the second request returned: %+v, %v", kind, a.Result, a.err)
 			}

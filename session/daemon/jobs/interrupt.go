@@ -111,10 +111,10 @@ func (j *Job) onCallerLeft(ctx context.Context, c *api.Call, leaves ending) {
 	}
 }
 
-// EndUnlessRejoined ends a job, or a command that is not started yet, whose caller returned before its end and does not
-// ask for it again within reconnectTime. It does not end jobs in the
-// background, nor those that continue there after a timeout.
-func (s *Set) EndUnlessRejoined(id string) {
+// EndUnlessReconnected ends a job, or a command that is not started yet, whose request returned before its end, if no
+// caller asks for it again within reconnectTime. It does not end jobs in the background, nor those that continue
+// there after a timeout.
+func (s *Set) EndUnlessReconnected(id string) {
 	if w := s.pendingStartByID(id); w != nil {
 		if w.x.OnTimeout != "background" {
 			w.withdrawUnlessReconnected()
@@ -130,7 +130,7 @@ func (j *Job) endWithCaller() {
 	j.requestEnd(j.grace())
 }
 
-// endUnlessReconnected ends a job whose caller does not come back after its connection was lost.
+// endUnlessReconnected ends the job if no caller asks for it again within reconnectTime.
 func (j *Job) endUnlessReconnected() {
 	if j.callers.awaitReconnect(j.s.ctx, &j.machine) {
 		j.endWithCaller()
@@ -140,14 +140,15 @@ func (j *Job) endUnlessReconnected() {
 // callers counts the callers that wait for their own request.
 type callers struct {
 	waiting atomic.Int32
-	losses  atomic.Uint64 // callers whose connection over other hosts was lost
+	losses  atomic.Uint64 // callers whose connection was lost, or whose request returned before the job's end
 }
 
-// reconnectTime is how long a job waits for a caller whose connection over other hosts was lost.
+// reconnectTime is how long a job waits for a caller to come back after its connection was lost or its request
+// returned.
 const reconnectTime = time.Minute
 
-// awaitReconnect waits for a caller whose connection was lost, and reports whether none came back in time. Each loss
-// starts the time again. It reports false if the job is over, its callers were released, or the daemon ends.
+// awaitReconnect waits for a caller to come back, and reports whether none did within reconnectTime. Each loss starts
+// the time again. It reports false if the job is over, its callers were released, or the daemon ends.
 func (c *callers) awaitReconnect(ctx context.Context, m *machine) bool {
 	loss := c.losses.Add(1)
 	t := time.NewTimer(reconnectTime)

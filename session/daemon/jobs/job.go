@@ -104,7 +104,7 @@ type Job struct {
 type previous struct {
 	line       *Job // submitted to the same session before it; nil if none was
 	typed      bool // the line was typed
-	started    bool // the job's record has its start
+	hadStarted bool // the job started under the previous daemon
 	recordOnly bool // its progress is visible only in the session's recorded commands
 	rules      bool // the line had response rules, which are not recorded
 }
@@ -131,11 +131,11 @@ type program struct {
 	allowed  bool   // the line may be for a program
 	typed    bool   // the line is typed into one
 	prompt   string // prompt that it showed before the line
-	repl     bool   // it reads commands at this prompt
+	repl     bool   // it reads commands or data at this prompt
 	noStatus bool   // it has no exit statuses for lines
 	observed bool   // what it printed was recorded for guesses
-	// the shell's newest command before the line; while it runs, it has started the program
-	inCommand session.Command
+	// the shell's newest command before the line; if it is running, the program is its process
+	startedBy session.Command
 }
 
 // outcome is how a job began and ended.

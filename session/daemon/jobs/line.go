@@ -75,7 +75,7 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 		return err
 	}
 	j.mu.Lock()
-	j.program.prompt, j.program.repl, j.program.noStatus, j.program.inCommand = prompt, repl, noStatus, inCommand
+	j.program.prompt, j.program.repl, j.program.noStatus, j.program.startedBy = prompt, repl, noStatus, inCommand
 	j.mu.Unlock()
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.TypeRequest{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
@@ -281,7 +281,7 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 
 // endedCommand returns the shell's command that started the program, if it has ended since the line was typed, or nil.
 func (j *Job) endedCommand(ctx context.Context) *session.Command {
-	was := j.programState().inCommand
+	was := j.programState().startedBy
 	if !was.Running {
 		return nil
 	}

@@ -232,9 +232,9 @@ const errKeeperLost = "its end was not seen: the keeper, which held its terminal
 // notAcceptedHint is the hint for a line that its shell rejected.
 const notAcceptedHint = "close its quotes and blocks, or check the output of the shell (`longterm output`); Ctrl-C was sent"
 
-// isNotAccepted reports whether err means that the shell rejected the line and ran nothing of it. started is the line's
-// command, without a number if no start was seen. A shell that does not mark starts, such as dash, may seem to have
-// started an incomplete line on a slow machine: it runs nothing before the end of a single line.
+// isNotAccepted reports whether err means that the shell rejected the line and ran none of it. started has no number
+// if no start was seen. A shell without start marks (dash) can seem to have started an incomplete line. A single line
+// runs only once it is complete, so it still counts as rejected.
 func isNotAccepted(err error, started *session.Command, line string) bool {
 	if started.Number > 0 {
 		return errors.Is(err, session.ErrIncomplete) && !strings.Contains(line, "\n")

@@ -72,7 +72,7 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 		return err
 	}
 	j.request, j.created, j.command = r.Request, r.Created, command
-	j.previous.recordOnly, j.previous.rules, j.previous.started = !command, rec.Rules, r.State == store.JobRunning
+	j.previous.recordOnly, j.previous.rules, j.previous.hadStarted = !command, rec.Rules, r.State == store.JobRunning
 	j.timing.from = rec.Admitted
 	j.approval.request, j.program.allowed = askLine(r.ID, rec.Actor, e, rec.Exec), rec.Foreign
 	j.approval.request.Readers = rec.Readers // the request is for these readers, and its approval too

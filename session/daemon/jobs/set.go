@@ -247,7 +247,7 @@ func (j *Job) row() store.Job {
 // recordState returns the state that the job's record has in a state of the job. A job that had started under the
 // previous daemon is running while this one adopts it. The caller holds mu.
 func (j *Job) recordState(at state) string {
-	if at == stateAdopting && j.previous.started {
+	if at == stateAdopting && j.previous.hadStarted {
 		return store.JobRunning
 	}
 	return at.recordState()

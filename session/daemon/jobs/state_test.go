@@ -447,7 +447,7 @@ func TestStop_WaitsForPreparingJobs(t *testing.T) {
 // FEATURES: R17
 func TestRecordState_OfAdoptedJobs(t *testing.T) {
 	for started, want := range map[bool]string{true: store.JobRunning, false: store.JobWaiting} {
-		if got := (&Job{previous: previous{started: started}}).recordState(stateAdopting); got != want {
+		if got := (&Job{previous: previous{hadStarted: started}}).recordState(stateAdopting); got != want {
 			t.Errorf("started %v: %q, want %q", started, got, want)
 		}
 	}

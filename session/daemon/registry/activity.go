@@ -22,7 +22,7 @@ type task struct {
 	command, cwd string
 	argv         []string // of a program
 	from         uint64   // offset of its output
-	ownFrom      uint64   // offset from which no output is an earlier program's, if it is after from
+	ownFrom      uint64   // output before this offset may be an earlier program's
 	began        time.Time
 }
 

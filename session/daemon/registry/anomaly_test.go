@@ -20,7 +20,7 @@ func TestAnomaly_WantedByConfiguration(t *testing.T) {
 		reg := &Registry{conf: settingsOf(t, text)}
 		for i, agent := range []string{"", "bot"} {
 			c := &comparedTask{set: &watchers{reg: reg}, e: NewHandle(store.Session{Agent: agent})}
-			if got := c.IsWanted(); got != want[i] {
+			if got := c.ShouldPublish(); got != want[i] {
 				t.Errorf("%q, agent %q: %v", text, agent, got)
 			}
 		}

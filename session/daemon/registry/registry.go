@@ -64,12 +64,12 @@ type Registry struct {
 	// for the job. id is "" if the job is unknown or has no session.
 	JobSession func(ref string) (id string, own bool)
 
-	// JobOf, if set, returns the id of the running job of a session's command, given by number and line, or of its program (n 0);
-	// "": none.
+	// JobOf, if set, returns the id of the running job that runs command n of a session's shell, or its program if n
+	// is 0. Without such a job it returns "".
 	JobOf func(e *Handle, n int, line string) string
 
-	// FindFailures, if set, returns the lines of earlier failed runs of a command that its good runs did not print; nil: no runs
-	// to compare with. c has N 0 for the session's program.
+	// FindFailures, if set, returns the lines that only earlier failed runs of c printed, or nil without runs to
+	// compare with. If c.N is 0, c is the session's program.
 	FindFailures func(ctx context.Context, e *Handle, c *store.Command) (*compare.Failures, error)
 	comparing    chan struct{} // semaphore of FindFailures
 

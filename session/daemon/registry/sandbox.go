@@ -90,8 +90,8 @@ func (h *Registry) NoteDraftCount(id string, changes int, began time.Time) {
 	}
 }
 
-// InvalidateDraftCount counts the changes of a session's draft again in the background.
-func (h *Registry) InvalidateDraftCount(e *Handle) {
+// RecountDraft starts a new count of the changes in a session's draft, in the background.
+func (h *Registry) RecountDraft(e *Handle) {
 	h.draftCounts.Invalidate(e.rec.ID)
 	st := e.Session.Status()
 	h.DraftOf(e, &st)

@@ -109,7 +109,8 @@ func (h *Registry) recordSeen(e *Handle, at time.Time) {
 // Question returns the text of the line in which a program asks, with secrets masked.
 func (h *Registry) Question(ctx context.Context, e *Handle) string { return h.question(ctx, e) }
 
-// question returns the line at the cursor, or the last line with text above it, with secrets masked.
+// question returns the text of the question on the alternate screen, if it was recognized; otherwise the line at the
+// cursor, or the last line with text above it. Secrets are masked.
 func (h *Registry) question(ctx context.Context, e *Handle) string {
 	if st := e.Session.Status(); st.Alt { // the cursor is at a button or a field
 		if text := inputdetect.PromptText(st.Needs.Reason); text != "" {

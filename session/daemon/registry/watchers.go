@@ -67,7 +67,7 @@ func (w *watchers) command(e *Handle, c *session.Command) {
 }
 
 // program awaits the end of a session's program, unless it is an interactive shell. Call follow once the session
-// exists; the end may already have been reported. Output from ownFrom on is no earlier program's.
+// exists; the end may already have been reported. Output before ownFrom may be an earlier program's.
 func (w *watchers) program(e *Handle, l *shell.Launch, ownFrom uint64) (follow func()) {
 	r := e.Record()
 	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
@@ -152,8 +152,8 @@ func (c *comparedTask) FindFailures(ctx context.Context) (has func(line []byte) 
 	return known.Has, nil
 }
 
-// IsWanted implements anomaly.Host.
-func (c *comparedTask) IsWanted() bool {
+// ShouldPublish implements anomaly.Host.
+func (c *comparedTask) ShouldPublish() bool {
 	which := c.set.reg.conf.Get().Alerts.Anomaly
 	return which == "all" || which == "users" && c.e.Record().Agent == ""
 }

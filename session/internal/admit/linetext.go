@@ -12,8 +12,8 @@ const maxText = 200
 type LineText struct {
 	// Inherited reports that an earlier daemon may have typed input before.
 	Inherited bool
-	// Ended is the text of the newest line that was ended with Enter, or "" if the keys do not show it.
-	Ended string
+	// LastEntered is the text of the newest line ended with Enter, or "" if the keys do not show it.
+	LastEntered string
 
 	text   []byte
 	opaque bool // it contains editing keys, or a secret
@@ -31,9 +31,9 @@ func (l *LineText) Type(data []byte, secret, ahead bool) {
 	for _, c := range data {
 		switch {
 		case c == '\r', c == '\n':
-			*l = LineText{Ended: l.Text()}
+			*l = LineText{LastEntered: l.Text()}
 		case c == 'C'-'@', c == 'D'-'@', c == 'U'-'@':
-			*l = LineText{Ended: l.Ended}
+			*l = LineText{LastEntered: l.LastEntered}
 		case c == 0x7f && !l.opaque && len(l.text) > 0 && len(l.text) < maxText:
 			_, n := utf8.DecodeLastRune(l.text)
 			l.text = l.text[:len(l.text)-n]

@@ -39,7 +39,7 @@ const (
 	aheadTime = 100 * time.Millisecond
 )
 
-// maxEnteredTime bounds how long a shell that reports starts may take to read a line that the user typed, on a slow machine.
+// maxEnteredTime bounds how long a line that the user ended may take to start, on a slow machine.
 const maxEnteredTime = 10 * time.Second
 
 // NoteTyped records input.

@@ -122,7 +122,7 @@ func (m *Machine) typeNext(v *View) {
 				m.wake(wait)
 			}
 		case m.hasUnmarkedLine(v):
-			m.findRunning(v)
+			m.detectUnmarkedLine(v)
 		}
 		return
 	}

@@ -274,8 +274,8 @@ func (m *Machine) CheckDrawnPrompt() {
 	}
 }
 
-// CheckForeignShell checks whether another shell has taken over the terminal, for example by a line that the user
-// typed, and whether such a line has ended in a shell that does not mark starts, and lost the marks of its prompt.
+// CheckForeignShell handles another shell that has taken over the terminal, for example by a line that the user
+// typed. It also handles a shell that does not mark starts and has ended such a line at a prompt without a mark.
 func (m *Machine) CheckForeignShell() {
 	v := m.host.View()
 	if v.MaxQuality == shell.Basic && m.hasEndedUnmarked(&v) {
@@ -325,8 +325,9 @@ func (m *Machine) hasUnmarkedLine(v *View) bool {
 	return v.MaxQuality != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.enteredPrompt
 }
 
-// findRunning requests ActFoundRunning once the kernel reports that such a line runs. It gives up after maxEnteredTime.
-func (m *Machine) findRunning(v *View) {
+// detectUnmarkedLine requests ActFoundRunning once the kernel shows that the user's line runs. It gives up after
+// maxEnteredTime.
+func (m *Machine) detectUnmarkedLine(v *View) {
 	since := v.Now.Sub(m.editor.enteredAt)
 	if m.editor.enteredAhead {
 		since = v.Now.Sub(v.Since)
@@ -341,8 +342,8 @@ func (m *Machine) findRunning(v *View) {
 	}
 }
 
-// runsUnmarkedLine reports whether such a line runs, by the kernel's state: it might read later input. If the kernel
-// does not know how the shell reads, a read counts as being at the prompt.
+// runsUnmarkedLine reports whether the line that the user ended still runs, by the kernel's state: it may read later
+// input. If the kernel does not know how the shell reads, a read counts as being at the prompt.
 func (m *Machine) runsUnmarkedLine(v *View) bool {
 	if m.hold.active || !m.mayRunUnmarked(v) {
 		return false

@@ -137,8 +137,8 @@ func (s *Set) evaluate(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	return "", false
 }
 
-// cannotMatch reports whether a wait's open conditions are anomalies, or with All some of them, and the command after the anchor
-// ended without one.
+// cannotMatch reports whether w waits for an anomaly of a command that has ended without one. Other open conditions prevent that,
+// unless w.All.
 func (w *Waiter) cannotMatch(v *View) bool {
 	if !v.HasCommand || v.CommandEnd < w.from.Off || v.Anomaly.ComparedTo < v.CommandEnd {
 		return false

@@ -3,7 +3,7 @@
 //	lines of the good run ───→ Good ─────────┐
 //	lines of the failed run ─→ Comparison ───┴─→ Result: new and missing lines, changed versions
 //
-//	lines of failed runs, then of good ones ─→ Failures ─→ does a running command print one of the failed runs alone?
+//	lines of failed runs, then of good ones ─→ Failures ─→ Has: did only failed runs print this line?
 //
 // Lines are compared by their templates (template.go): numbers, times, durations, sizes, ids, hashes, directories, colours and
 // the width of bars count as equal. The order of lines does not matter, because parallel parts finish in any order.

@@ -218,7 +218,7 @@ export class Changes {
     return h('article', { class: 'entry' },
       h('button', { class: 'line', title: 'Show the difference', onclick: show }, h('span', { class: 'dot ' + kind, title: c.kind }), h('code', { text: (this.draft.roots.length > 1 ? this.path(c) : c.path) + (c.type === 'dir' ? '/' : '') })),
       h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: c.kind }), c.type === 'file' && h('span', { text: bytes(c.size) }), c.conflict && h('span', { class: 'word bad', text: 'conflict: ' + c.conflict }), h('span', { class: 'grow' }),
-        ended && [this.act('Commit', c), this.act('Drop', c)]), diff);
+        ended && [this.act('Commit', c), this.act('Discard', c)]), diff);
   }
 }
 

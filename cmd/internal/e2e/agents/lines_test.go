@@ -23,7 +23,7 @@ func TestAgentLines(t *testing.T) {
 	i := e2e.New(t)
 	i.Env = append(i.Env, "PATH="+filepath.Dir(sessiontest.Build(t, "github.com/longterm-dev/longterm/cmd/ltbench"))+":"+os.Getenv("PATH"))
 	for _, sh := range []string{"bash", "zsh"} {
-		// A slow machine takes longer than other verbs may: the test's own time limits it.
+		// Without the time limit of i.Run: a slow machine needs longer.
 		out, err := i.Command(t.Context(), "bench", "detect", "--agent", "--short", "--shell", sh).Output()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)

@@ -18,7 +18,7 @@ import (
 // list them. It cannot commit them.
 //
 // FEATURES: R85, R124
-func TestAgentReadsDraft(t *testing.T) {
+func TestDraftResources_ReadableByAgent(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)

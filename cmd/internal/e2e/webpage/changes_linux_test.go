@@ -16,7 +16,7 @@ import (
 // them after a question.
 //
 // FEATURES: R112, R124
-func TestChanges(t *testing.T) {
+func TestChangesPage_ListsCommitsDiscards(t *testing.T) {
 	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
@@ -75,7 +75,7 @@ func TestChanges(t *testing.T) {
 	p.Wait("it has left", `document.querySelectorAll('.changes article').length === 3`)
 	is("a", "new\n")
 	is("gone", "old gone\n")
-	tap(entry("kept"), "Drop")
+	tap(entry("kept"), "Discard")
 	p.Wait("it has left", `document.querySelectorAll('.changes article').length === 2`)
 	tap(`document.querySelector('.changes')`, "Commit all")
 	p.Wait("nothing is left", `document.querySelector('.changes .none')`)
