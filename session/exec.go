@@ -293,7 +293,7 @@ const (
 	pasteWait     = time.Second
 	pasteWaitLong = 10 * time.Second
 	pastePoll     = 5 * time.Millisecond
-	pasteSettle   = 200 * time.Millisecond
+	pasteSettle   = 600 * time.Millisecond
 )
 
 // pasteCheckDelay returns the time until the next check whether the editor accepts pastes, or 0 if it never will. A

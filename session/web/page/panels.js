@@ -179,7 +179,9 @@ export class Changes {
 
   async load() {
     let d;
-    if (store.sessions.get(this.id)?.draft) try { d = await get(`sessions/${this.id}/changes`); } catch (err) { if (err.code !== 'not_found') return failed(err); }
+    const mark = store.sessions.get(this.id)?.draft;
+    // A draft without changes is removed soon, and cannot be read then.
+    if (mark && mark.changes !== 0) try { d = await get(`sessions/${this.id}/changes`); } catch (err) { if (err.code !== 'not_found') return failed(err); }
     this.show(d);
   }
 

@@ -119,7 +119,7 @@ func TestAnswers(t *testing.T) {
 	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
-	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said $a"; read -s -p "Password: " p; echo; echo "${#p} letters"; read -p "Continue connecting (yes/no/[fingerprint])? " c; echo "then $c"; read -p "Press Enter to go on: " d; echo "after <$d>"; read -p "Overwrite? [Y/n] " e; exec cat`)
+	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said $a"; read -s -p "Password: " p; echo; echo "${#p} letters"; read -p "Continue connecting (yes/no/[fingerprint])? " c; echo "then $c"; read -p "Press Enter to go on: " d; echo "after <$d>"; read -p "Overwrite? [Y/n] " e; read -p "Name: " f`)
 	p := open(i, b, browser.Phone)
 	p.Wait("it is said to ask", `document.querySelector('.items h2')?.textContent === 'Needs you1'`)
 	keep(t, p, "list-phone")
