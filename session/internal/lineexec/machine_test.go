@@ -719,3 +719,47 @@ func TestTypedLine_IsFoundRunning(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitingLine_IsTyped_AfterUnmarkedEnd checks that a line that waits is typed once the kernel shows that the user's line has
+// ended, in a shell that does not mark starts, although no mark and no output follow.
+//
+// FEATURES: R45 R48
+func TestWaitingLine_IsTyped_AfterUnmarkedEnd(t *testing.T) {
+	atPrompt := Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
+	s := newFakeHost()
+	s.view.Kind, s.view.MaxQuality, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
+	s.probe = atPrompt
+	s.advance(time.Second)
+	s.m.NoteTyped([]byte("python3\r"))
+	s.probe = Probe{Known: true, Reads: true, Program: "python3", Argv: []string{"python3"}}
+	s.advance(time.Second)
+	s.submit(t, &Line{Wait: true})
+	s.advance(time.Minute)
+	s.wantLog(t, "found")
+	s.probe = atPrompt
+	s.advance(time.Minute)
+	if log := strings.Join(s.log, ", "); !strings.HasPrefix(log, `found, reads, keys "\x15", line`) {
+		t.Error(log)
+	}
+}
+
+// TestTypeAhead_IsNotFoundRunning_BeforeSlowPrompt checks that input for an earlier command does not count as a line that runs while
+// the hooks of the next prompt still work.
+//
+// FEATURES: R45 R48
+func TestTypeAhead_IsNotFoundRunning_BeforeSlowPrompt(t *testing.T) {
+	s := newFakeHost()
+	s.view.Kind, s.view.MaxQuality, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
+	s.startCommand()
+	s.m.NoteTyped([]byte("input\r"))
+	s.endCommand()
+	s.probe = Probe{Known: true, Shell: true, Program: "dash"}
+	s.advance(aheadTime + time.Millisecond)
+	s.submit(t, &Line{Wait: true})
+	s.wantLog(t, "")
+	s.probe = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
+	s.advance(2 * EnterTime)
+	if log := strings.Join(s.log, ", "); !strings.HasPrefix(log, "line") && !strings.HasPrefix(log, `keys "\x15", line`) {
+		t.Errorf("got %q", log)
+	}
+}

@@ -225,7 +225,12 @@ func (m *Machine) applyFinding(l *Line, f finding, p *Probe) {
 // checkUnmarkedPrompt checks whether a shell without a mark for its prompt is at its prompt.
 func (m *Machine) checkUnmarkedPrompt(v *View) {
 	switch {
-	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.HasEnded && v.PossibleEnd == nil && !m.hasEndedUnmarked(v):
+	case v.Phase == shell.PhaseEnded:
+		return
+	case v.Running != nil && !v.HasEnded && v.PossibleEnd == nil && !m.hasEndedUnmarked(v):
+		if v.MaxQuality == shell.Basic && len(m.queue) > 0 { // the end may have no mark, and no output follows it
+			m.wake(min(max(stableTime, v.Now.Sub(v.Since)/2), maxEnteredTime))
+		}
 		return
 	case v.Prompt == 0 && !m.preparedAt.IsZero() && v.Now.Sub(m.preparedAt) > preparedTime:
 		p := m.host.Probe()
@@ -345,7 +350,7 @@ func (m *Machine) detectUnmarkedLine(v *View) {
 // runsUnmarkedLine reports whether the line that the user ended still runs, by the kernel's state: it may read later
 // input. If the kernel does not know how the shell reads, a read counts as being at the prompt.
 func (m *Machine) runsUnmarkedLine(v *View) bool {
-	if m.hold.active || !m.mayRunUnmarked(v) {
+	if m.hold.active || !m.mayRunUnmarked(v) || m.editor.enteredAhead && v.Now.Sub(v.Since) < EnterTime { // its prompt may still be computed
 		return false
 	}
 	p := m.host.Probe()
