@@ -153,7 +153,7 @@ func (v *viewer) handleChangesKey(k input.Key, it *overlays.Item) (overlays.Resu
 	return overlays.Result{}, true
 }
 
-// confirmChange asks the user, then commits or discards a path, or all if path is "".
+// confirmChange shows a question, and after a yes commits or discards a path, or all if path is "".
 func (v *viewer) confirmChange(verb, what, path string) {
 	s := v.m.Session(v.changes.session)
 	switch {

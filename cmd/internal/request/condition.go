@@ -34,7 +34,11 @@ func Condition(s string) (api.Condition, error) {
 		}
 		c.Text = value
 		return c, checkText(s, value)
-	case "exit", "prompt", "bell", "anomaly":
+	case "anomaly":
+		if value != "" {
+			return c, exit.Usagef("condition %q: anomaly has no value", s)
+		}
+	case "exit", "prompt", "bell":
 	case "command", "command-end":
 		c.Kind = "command"
 	case "title":

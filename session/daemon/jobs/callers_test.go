@@ -279,10 +279,13 @@ func TestApproval_EndsJob_UnlessCallerReconnects(t *testing.T) {
 			ctx := identity.WithActor(t.Context(), agent)
 			request := func(job, known string) *answered {
 				call, how := api.Call{Job: job}, api.ApprovalOptions{Policy: "readonly", OnApproval: "return", KnownApproval: known}
-				if kind == "line" {
-					return h.exec(ctx, sh, api.Exec{Call: call, Line: "touch f", ApprovalOptions: how})
+				if job == "continues" {
+					call.OnTimeout = "background"
 				}
-				return h.run(ctx, api.Run{Call: call, NewSession: api.NewSession{Argv: []string{"touch", "f"}, Cwd: "/", ApprovalOptions: how}})
+				if kind == "line" {
+					return h.exec(ctx, sh, api.Exec{Call: call, Line: "touch " + job, ApprovalOptions: how})
+				}
+				return h.run(ctx, api.Run{Call: call, NewSession: api.NewSession{Argv: []string{"touch", job}, Cwd: "/", ApprovalOptions: how}})
 			}
 			a := request("left", "")
 			if !a.back() || !a.NeedsApproval {
@@ -305,6 +308,13 @@ func TestApproval_EndsJob_UnlessCallerReconnects(t *testing.T) {
 			}
 			if advance(2 * reconnectTime); h.gate.Pending() != 1 {
 				t.Fatalf("%s: its caller waits, and its approval was withdrawn", kind)
+			}
+			if a = request("continues", ""); !a.back() || !a.NeedsApproval {
+				t.Fatalf("%s: %+v, %v", kind, a.Result, a.err)
+			}
+			h.EndUnlessReconnected("continues")
+			if advance(2 * reconnectTime); h.gate.Pending() != 2 {
+				t.Errorf("%s: a job that continues in the background was ended", kind)
 			}
 		})
 	}

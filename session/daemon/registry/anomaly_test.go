@@ -11,7 +11,7 @@ import (
 // Anomalies of agents' sessions are published on request only.
 //
 // FEATURES: R127
-func TestAnomaly_WantedByConfiguration(t *testing.T) {
+func TestAnomaly_PublishedByConfiguration(t *testing.T) {
 	for text, want := range map[string][2]bool{ // of users' sessions, of agents'
 		"":                              {true, false},
 		"[alerts]\nanomaly = \"all\"\n": {true, true},

@@ -330,7 +330,7 @@ func (m *Machine) hasUnmarkedLine(v *View) bool {
 	return v.MaxQuality != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.enteredPrompt
 }
 
-// detectUnmarkedLine requests ActFoundRunning once the kernel shows that the user's line runs. It gives up after
+// detectUnmarkedLine requests ActFoundRunning once the kernel shows that the user's line runs. It stops after
 // maxEnteredTime.
 func (m *Machine) detectUnmarkedLine(v *View) {
 	since := v.Now.Sub(m.editor.enteredAt)
