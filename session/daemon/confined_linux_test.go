@@ -257,6 +257,7 @@ func TestSandboxedShell_EndsWithoutGrace(t *testing.T) {
 		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{bash, "--norc"}, Cwd: dir, Sandbox: "workspace"})
 		r.wait(name, api.Condition{Kind: "prompt"})
 		get[api.Result](r, "POST", "/sessions/"+name+"/exec", api.Exec{Line: "true"})
+		r.wait(name, api.Condition{Kind: "prompt"}) // the result comes before it
 	}
 	start("killed")
 	s := get[api.Session](r, "POST", "/sessions/killed/kill", api.Kill{GraceMS: int(time.Hour / time.Millisecond)})

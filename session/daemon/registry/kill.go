@@ -242,11 +242,14 @@ const maxLeftPoll = 50 * time.Millisecond
 // questionGrace is how long a program that waits for input may take to act on an interrupt.
 const questionGrace = 2 * time.Second
 
-// stopWhenHandled calls stop once all processes that handle the step's signal have exited while the session's own
-// process lives, for example a shell whose job was interrupted. It also calls stop if the program needs input
+// hangupRepeat is the interval of further hang-ups for a shell at its prompt: bash loses one that comes right before it reads.
+const hangupRepeat = time.Second
+
+// stopWhenHandled calls stop once all processes that handle the step's signal have exited, or are a shell at its prompt, while the
+// session's own process lives, for example a shell whose job was interrupted. It also calls stop if the program needs input
 // questionGrace after an interrupt that did not end it.
 func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig syscall.Signal) {
-	began := time.Now()
+	began, sent := time.Now(), time.Now()
 	for wait := leftPoll; ; wait = min(2*wait, maxLeftPoll) {
 		select {
 		case <-time.After(wait):
@@ -258,7 +261,15 @@ func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig sy
 			return
 		}
 		asks := sig == syscall.SIGINT && st.Needs.Kind != inputdetect.None && time.Since(began) >= questionGrace
-		if asks || len(sys.FilterAlive(t.handlers)) == 0 {
+		left := sys.FilterAlive(t.handlers)
+		if (sig == syscall.SIGINT || sig == syscall.SIGTERM) && t.e.atPrompt() { // it may have reached the prompt after the signal, and stays there
+			left = slices.DeleteFunc(left, func(p sys.Process) bool { return p.PID == t.e.Session.Leader() })
+		}
+		if sig == syscall.SIGHUP && time.Since(sent) >= hangupRepeat && t.e.atPrompt() {
+			sent = time.Now()
+			_ = syscall.Kill(t.e.Session.Leader(), sig) // it has exited otherwise
+		}
+		if asks || len(left) == 0 {
 			stop()
 			return
 		}

@@ -92,10 +92,17 @@ func (t lostTarget) Await(ctx context.Context, s killladder.Step) bool {
 // awaitOrphans waits until all processes that handle the step's signal have exited, for the step's time at most, and takes
 // their output.
 func awaitOrphans(ctx context.Context, list []*orphan, s killladder.Step) {
-	deadline := time.Now().Add(s.Grace)
+	deadline, sent := time.Now().Add(s.Grace), time.Now()
 	for {
+		isRepeat := s.Signal == syscall.SIGHUP && time.Since(sent) >= hangupRepeat
+		if isRepeat {
+			sent = time.Now()
+		}
 		for _, o := range list {
 			o.drain(ctx)
+			if isRepeat {
+				o.repeatHangup()
+			}
 		}
 		if !anyHandlerLives(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
 			return
@@ -154,6 +161,19 @@ func (o *orphan) signal(s killladder.Step) {
 	}
 	for _, p := range to {
 		_ = syscall.Kill(p.PID, s.Signal)
+	}
+}
+
+// repeatHangup sends SIGHUP to the session's own program again, if it still handles the last one (hangupRepeat).
+func (o *orphan) repeatHangup() {
+	if o.live == nil {
+		return
+	}
+	leader := o.live.Session.Leader()
+	for _, p := range sys.FilterAlive(o.handlers) {
+		if p.PID == leader {
+			_ = syscall.Kill(leader, syscall.SIGHUP) // it has exited otherwise
+		}
 	}
 }
 
