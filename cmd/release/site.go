@@ -65,7 +65,7 @@ var groups = []struct {
 	{"Automate", []string{"errors", "expect", "from-scripts", "tapes", "pictures", "completions", "files", "library", "clients"}},
 	{"Build", []string{"watching", "ci", "why", "projects", "ports", "transcript"}},
 	{"Agents", []string{"agents", "mcp", "agent-sessions", "policy", "executions", "approvals", "inbox", "sandbox", "drafts", "secrets", "audit", "worktrees", "overnight"}},
-	{"Operate", []string{"config", "hosts", "fleet", "tmux-compat"}},
+	{"Operate", []string{"config", "hosts", "fleet", "tmux-compat", "SECURITY", "versions", "CHANGELOG"}},
 	{"Internals", nil},
 	{"Verbs", nil},
 }
@@ -134,12 +134,21 @@ func put(dir, name string, b []byte) error {
 
 // readPages reads all pages, and returns the files beside them that they may show.
 func readPages(docs, readme string) (pages []*page, pictures []string, err error) {
-	b, err := os.ReadFile(readme)
-	if err != nil {
-		return nil, nil, err
+	for _, name := range rootPages {
+		file := filepath.Join(filepath.Dir(readme), name)
+		if name == "index.md" {
+			file = readme
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := readPage(name, b)
+		if err != nil {
+			return nil, nil, err
+		}
+		pages = append(pages, p)
 	}
-	first, err := readPage("index.md", b)
-	pages = append(pages, first)
 	walk := func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -165,6 +174,9 @@ func readPages(docs, readme string) (pages []*page, pictures []string, err error
 	}
 	return pages, pictures, errors.Join(err, filepath.WalkDir(docs, walk))
 }
+
+// rootPages names the pages that are made of files in the repository's root; index.md is the README.
+var rootPages = []string{"index.md", "SECURITY.md", "CHANGELOG.md"}
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
@@ -230,13 +242,15 @@ func linkTo(name, to string) string {
 		return to
 	}
 	file, anchor, has := strings.Cut(to, "#")
-	if name == "index.md" {
+	if slices.Contains(rootPages, name) {
 		file = strings.TrimPrefix(file, "docs/")
 	}
 	switch {
 	case strings.HasSuffix(file, "README.md"):
 		file = strings.TrimSuffix(file, "README.md") + "index.html"
 		file = strings.TrimPrefix(file, "../") // docs/x.md links to ../README.md
+	case strings.HasPrefix(file, "../") && slices.Contains(rootPages, path.Base(file)) && !strings.Contains(name, "/"):
+		file = strings.TrimSuffix(path.Base(file), ".md") + ".html"
 	case strings.HasSuffix(file, ".md"):
 		file = strings.TrimSuffix(file, ".md") + ".html"
 	case strings.HasPrefix(path.Join(path.Dir("docs/"+name), file), "docs"):

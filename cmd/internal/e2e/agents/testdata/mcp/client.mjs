@@ -39,7 +39,7 @@ is('a password is the user\'s', asked === 0 && r.structuredContent.needs === 'pa
 r = await call('exec', { nonsense: 1 });
 is('wrong arguments', r.isError && r.content[0].text.includes('line (string, needed)'), r);
 const { resourceTemplates } = await client.listResourceTemplates();
-is('templates', resourceTemplates.length === 6, resourceTemplates);
+is('templates', resourceTemplates.length === 8, resourceTemplates);
 const { contents } = await client.readResource({ uri: 'longterm://session/ts/screen' });
 is('a resource', contents[0].text.includes('pwd'), contents);
 r = await call('stop', { id: 'ts' });
