@@ -227,10 +227,11 @@ type RetryAfterError struct{ After time.Duration }
 
 func (e *RetryAfterError) Error() string { return fmt.Sprintf("not before %s", e.After) }
 
-// MarkRefused records that the current line, which ends next, was read and refused. An editor that keeps such a line
-// must drop it first: any later input would be appended to it.
+// MarkRefused records that the current line, which ends next, was read but not run. An editor that still holds the line
+// must drop it first: any later input would be appended to it. An editor that holds none read a syntax error (bash), or ran the
+// line without its marks: after an interrupt, fish may skip the functions that print them.
 func (m *Machine) MarkRefused() {
-	if l := m.Current(); l != nil && m.host.View().Kind.Spec().KeepsIncompleteLine {
+	if l := m.Current(); l != nil && m.host.View().HasKeptLine {
 		l.refused = true
 	}
 }

@@ -633,30 +633,31 @@ func TestInterrupt_LosesPromptMark(t *testing.T) {
 	}
 }
 
-// TestRefusedLine_StaysInEditor checks that a line which fish read and refused ends only once its editor has dropped it.
+// TestRefusedLine_StaysInEditor checks that a line which fish read and refused ends only once its editor has dropped it. A line
+// that the editor does not hold ends at once.
 func TestRefusedLine_StaysInEditor(t *testing.T) {
-	for kind, log := range map[shell.Kind]string{shell.Bash: "line, over", shell.Fish: `line, keys "\x03", over`} {
+	for isKept, log := range map[bool]string{false: "line, over", true: `line, keys "\x03", over`} {
 		s := newFakeHost()
-		s.view.Kind, s.probe = kind, Probe{Known: true, Shell: true}
+		s.view.Kind, s.view.HasKeptLine, s.probe = shell.Fish, isKept, Probe{Known: true, Shell: true}
 		l := s.submit(t, &Line{})
 		s.m.HandleChange(shell.ChangeStarted)
 		s.m.MarkRefused()
 		s.m.HandleChange(shell.ChangeFinished)
 		s.showPrompt()
 		s.advance(100 * time.Millisecond)
-		if n := len(s.log); kind == shell.Fish && n > 1 {
+		if n := len(s.log); isKept && n > 1 {
 			t.Errorf("interrupted before it reads: %q", s.log)
 		}
 		s.probe.Reads = true
 		s.advance(100 * time.Millisecond)
-		if _, over := s.errs[l]; over != (kind == shell.Bash) {
-			t.Errorf("%s: done %v", kind, over)
+		if _, over := s.errs[l]; over == isKept {
+			t.Errorf("kept %v: done %v", isKept, over)
 		}
 		s.showPrompt()
 		s.advance(time.Second)
 		s.wantLog(t, log)
 		if s.errs[l] != nil {
-			t.Errorf("%s: %v", kind, s.errs[l])
+			t.Errorf("kept %v: %v", isKept, s.errs[l])
 		}
 	}
 }
