@@ -137,16 +137,16 @@ func (v *viewer) handleChangesKey(k input.Key, it *overlays.Item) (overlays.Resu
 	switch k.Code {
 	case 's':
 		if ch != nil {
-			return overlays.Result{Then: func() { v.confirmChange("commit", ch.Name, ch.Path) }}, true
+			return overlays.Result{Then: func() { v.confirmChange(true, ch.Name, ch.Path) }}, true
 		}
 	case 'd':
 		if ch != nil {
-			return overlays.Result{Then: func() { v.confirmChange("discard the change of", ch.Name, ch.Path) }}, true
+			return overlays.Result{Then: func() { v.confirmChange(false, ch.Name, ch.Path) }}, true
 		}
 	case 'a':
-		return overlays.Result{Then: func() { v.confirmChange("commit", all, "") }}, true
+		return overlays.Result{Then: func() { v.confirmChange(true, all, "") }}, true
 	case 'x':
-		return overlays.Result{Then: func() { v.confirmChange("discard", all, "") }}, true
+		return overlays.Result{Then: func() { v.confirmChange(false, all, "") }}, true
 	default:
 		return overlays.Result{}, false
 	}
@@ -154,7 +154,7 @@ func (v *viewer) handleChangesKey(k input.Key, it *overlays.Item) (overlays.Resu
 }
 
 // confirmChange shows a question, and after a yes commits or discards a path, or all if path is "".
-func (v *viewer) confirmChange(verb, what, path string) {
+func (v *viewer) confirmChange(commits bool, what, path string) {
 	s := v.m.Session(v.changes.session)
 	switch {
 	case s == nil:
@@ -167,11 +167,18 @@ func (v *viewer) confirmChange(verb, what, path string) {
 		return
 	}
 	back := func() { v.open(v.changes.panel) }
+	verb := "discard"
+	switch {
+	case commits:
+		verb = "commit"
+	case path != "":
+		verb = "discard the change of"
+	}
 	v.open(&overlays.Question{
 		Text: verb + " " + statusbar.Cut(canvas.Printable(what), 60) + "?", Behind: v.changes.panel, No: back,
 		Yes: func() {
 			back()
-			v.applyChanges(verb == "commit", path)
+			v.applyChanges(commits, path)
 		},
 	})
 }

@@ -80,9 +80,9 @@ func (s *Server) deleteJob(ctx context.Context, in *JobPath) (noContent, error) 
 	return noContent{true}, s.jobs.Forget(ctx, in.Job)
 }
 
-// AbandonQuery chooses what happens to a job if its call returned before its end and no caller asks for it again.
+// AbandonQuery chooses what happens to a job if its call returned before its end and no caller requests it again.
 type AbandonQuery struct {
-	Abandon string `query:"abandon" enum:"leave,stop" doc:"if the call returns before the job's end: leave the job (default), or stop it unless its caller asks for it again within a minute"`
+	Abandon string `query:"abandon" enum:"leave,stop" doc:"if the call returns before the job's end: leave the job (default), or stop it unless its caller requests it again within a minute"`
 }
 
 // endUnlessReconnected ends an unfinished job after a minute without a caller, if the request has abandon=stop.

@@ -112,7 +112,7 @@ func (j *Job) onCallerLeft(ctx context.Context, c *api.Call, leaves ending) {
 }
 
 // EndUnlessReconnected ends a job, or a command that is not started yet, whose request returned before its end, if no
-// caller asks for it again within reconnectTime. It does not end jobs in the background, nor those that continue
+// caller requests it again within reconnectTime. It does not end jobs in the background, nor those that continue
 // there after a timeout.
 func (s *Set) EndUnlessReconnected(id string) {
 	if w := s.pendingStartByID(id); w != nil {
@@ -130,7 +130,7 @@ func (j *Job) endWithCaller() {
 	j.requestEnd(j.grace())
 }
 
-// endUnlessReconnected ends the job if no caller asks for it again within reconnectTime.
+// endUnlessReconnected ends the job if no caller requests it again within reconnectTime.
 func (j *Job) endUnlessReconnected() {
 	if j.callers.awaitReconnect(j.s.ctx, &j.machine) {
 		j.endWithCaller()

@@ -359,7 +359,7 @@ func (w *pendingStart) onCallerLeft(ctx context.Context) {
 	w.withdrawUnlessReconnected()
 }
 
-// withdrawUnlessReconnected withdraws the command, or ends it if it was started, unless a caller asks for it
+// withdrawUnlessReconnected withdraws the command, or ends it if it was started, unless a caller requests it
 // within reconnectTime.
 func (w *pendingStart) withdrawUnlessReconnected() {
 	w.s.runAsync(func() {
