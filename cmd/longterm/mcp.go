@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/logs"
 	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/mcp"
 	"github.com/longterm-dev/longterm/store/atomicfile"
@@ -98,7 +99,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 		log = logs.To(os.Stderr)
 	}
 	s, err := mcp.New(mcp.Options{
-		Client: b.agent, Agent: f.agent, Build: version(), Env: os.Environ(), Cwd: cwd, Level: level, Elicit: mcp.Elicit(f.elicit), Key: key, Log: log,
+		Client: b.agent, Agent: f.agent, Build: version(), Env: os.Environ(), Cwd: cwd, Shell: spawn.UserShell(os.Environ()), Level: level, Elicit: mcp.Elicit(f.elicit), Key: key, Log: log,
 		Contexts: filepath.Join(b.dirs.State, consumersDir),
 	})
 	if err != nil {

@@ -5,6 +5,9 @@ package mcp
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,6 +47,7 @@ type Options struct {
 	Build  string
 	Env    []string // environment of started programs
 	Cwd    string   // default directory of started programs
+	Shell  string   // executable that lines without a session run in, for descriptions; empty: unknown
 	Level  Level    // over stdio; over HTTP the token sets it
 	Agent  string   // agent label; empty: the client's name
 	Elicit Elicit
@@ -51,6 +55,22 @@ type Options struct {
 	// Contexts is the directory that records which commands of the context each agent got.
 	Contexts string
 	Log      *slog.Logger
+}
+
+// describeShell returns a sentence on the shell and system that lines run in, for models that write lines.
+func (o *Options) describeShell() string {
+	if o.Shell == "" {
+		return ""
+	}
+	name := strings.TrimSuffix(filepath.Base(o.Shell), ".exe")
+	syntax := ""
+	switch name {
+	case "pwsh", "powershell":
+		syntax = ": quote with '…', escape with `"
+	case "fish", "nu", "elvish", "xonsh", "csh", "tcsh":
+		syntax = ", whose syntax is not POSIX"
+	}
+	return " Shell: " + name + " on " + runtime.GOOS + syntax + "."
 }
 
 // Server answers clients of the protocol.
@@ -127,7 +147,11 @@ func (s *Server) build(l Level) (*sdk.Server, error) {
 	})
 	for i := range tools {
 		if tools[i].level <= l {
-			if err := s.addTool(server, &tools[i]); err != nil {
+			t := tools[i]
+			if t.runsLines {
+				t.about += s.options.describeShell()
+			}
+			if err := s.addTool(server, &t); err != nil {
 				return nil, err
 			}
 		}

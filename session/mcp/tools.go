@@ -19,6 +19,7 @@ type tool struct {
 	name, about               string
 	level                     Level
 	mayWait                   bool   // a call may wait
+	runsLines                 bool   // it runs shell lines: the description names the shell
 	idempotent                bool   // repeating a call has no further effect
 	destructive               bool   // it may end or remove something
 	inputSchema, outputSchema string // JSON schemas of arguments and result
@@ -39,7 +40,7 @@ func init() {
 			handler:      (*Server).approvals,
 		},
 		{
-			name: "exec", level: Change, mayWait: true, idempotent: true, destructive: true,
+			name: "exec", level: Change, mayWait: true, runsLines: true, idempotent: true, destructive: true,
 			about: "Run a shell line; answers with exit code and output by the yield time. Without session: in a new process. " +
 				"With: in that shell, where cwd, variables and jobs persist. A line that still runs is a job: call wait.",
 			inputSchema: `{"type":"object","properties":{"line":{"type":"string","minLength":1},"session":{"type":"string"},"cwd":{"type":"string"},` +
@@ -103,7 +104,7 @@ func init() {
 			handler:      (*Server).search,
 		},
 		{
-			name: "start", level: Change, mayWait: true,
+			name: "start", level: Change, mayWait: true, runsLines: true,
 			about: "Open a lasting session: a shell, or line (a REPL, dev server, ssh). Answers when it is idle, needs input or ends.",
 			inputSchema: `{"type":"object","properties":{"name":{"type":"string","maxLength":128},"line":{"type":"string"},"cwd":{"type":"string"},` +
 				`"env":{"type":"array","items":{"type":"string"},"description":"NAME=VALUE"},"labels":{"type":"object","additionalProperties":{"type":"string"}},` +

@@ -26,14 +26,14 @@ func commandOf(n api.NewSession, env []string) (argv []string, shell bool, err e
 		if strings.TrimSpace(n.Line) == "" {
 			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program")
 		}
-		return []string{userShell(env), "-c", n.Line}, false, nil
+		return []string{UserShell(env), "-c", n.Line}, false, nil
 	default:
-		return []string{userShell(env)}, true, nil
+		return []string{UserShell(env)}, true, nil
 	}
 }
 
-// userShell returns $SHELL, else bash, else sh (R9).
-func userShell(env []string) string {
+// UserShell returns the shell that lines run in with an environment: $SHELL, else bash, else sh (R9).
+func UserShell(env []string) string {
 	if s := getenv(env, "SHELL"); s != "" {
 		if _, err := os.Stat(s); err == nil {
 			return s
@@ -57,7 +57,7 @@ func ProgramOf(n *api.NewSession) (found, file string) {
 	if len(n.Argv) > 0 {
 		name = n.Argv[0]
 	} else {
-		name = userShell(env)
+		name = UserShell(env)
 	}
 	if dir == "" {
 		dir, _ = checkCwd("")

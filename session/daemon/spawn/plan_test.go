@@ -54,7 +54,7 @@ func TestCommandOf(t *testing.T) {
 			t.Errorf("%+v: %q, %v, %v", c.n, argv, shell, err)
 		}
 	}
-	if got := userShell([]string{"SHELL=/no/such/shell", "PATH=/bin:/usr/bin"}); !strings.HasSuffix(got, "sh") || got == "/no/such/shell" {
+	if got := UserShell([]string{"SHELL=/no/such/shell", "PATH=/bin:/usr/bin"}); !strings.HasSuffix(got, "sh") || got == "/no/such/shell" {
 		t.Errorf("without a usable $SHELL: %s", got)
 	}
 }

@@ -29,7 +29,7 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 	case req.Shell && req.Command:
 		return nil, api.Errorf(api.CodeInvalid, "both shell and command requested").WithHint("choose one")
 	case req.Shell && !rec.Shell:
-		rec.Argv, rec.Shell = []string{userShell(p.env)}, true
+		rec.Argv, rec.Shell = []string{UserShell(p.env)}, true
 	case !rec.Shell && !req.Command:
 		return nil, api.Errorf(api.CodeInvalid, "session %s ran a command, not a shell: %s", rec.Name, shellquote.Line(rec.Argv)).
 			WithHint("give --command to run it again, or --shell to have a shell in its directory")
