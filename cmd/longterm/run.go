@@ -78,7 +78,7 @@ section and, with --ci-report, a code quality report. See ` + "`longterm help ci
 	f.StringVar(&r.observe, "observe", "", "`NAME` of a sandbox profile to learn: the command runs without sandbox, and its needs are written to sandbox.toml")
 	f.BoolVar(&r.replace, "replace", false, "with --observe: replace a profile that was not learned too")
 	f.BoolVar(&r.raw, "raw", false, "unchanged bytes of output")
-	f.StringVar(&r.encoding, "encoding", "", "with --pipe: `ENCODING` of the command's text, such as latin1, shift_jis, utf-16le (default UTF-8)")
+	f.StringVar(&r.encoding, "encoding", "", "with --pipe: `ENCODING` of the command's text, such as latin1, shift_jis, utf-16le; auto detects it (default UTF-8)")
 	f.BoolVar(&r.each, "each", false, "one line per argument, run in order in a new shell")
 	f.BoolVar(&r.stop, "stop-on-error", false, "with --each: stop after the first line that fails")
 	f.BoolVar(&r.keep, "keep", false, "keep the session after the end")
@@ -284,7 +284,7 @@ func isNotFound(err error) bool {
 
 // pipeRequest sets the fields of n that concern pipes.
 func pipeRequest(a *app, r *runFlags, n *api.NewSession) (pipeoutput.Encoding, error) {
-	e, err := pipeoutput.ParseEncoding(r.encoding)
+	e, err := pipeoutput.ParseEncoding(r.encoding, cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
 	if err != nil {
 		return e, exit.Usagef("%w", err)
 	}

@@ -462,6 +462,7 @@ type Result struct {
 	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not separated"`
 	Binary        bool                `json:"binary,omitempty" doc:"binary data was omitted; the history has it"`
 	BinaryBytes   uint64              `json:"binary_bytes,omitempty"`
+	Encoding      string              `json:"encoding,omitempty" doc:"of the output, as detected by --encoding auto, by its name in the WHATWG standard; absent: UTF-8, or given"`
 	Truncated     bool                `json:"truncated,omitempty" doc:"part of the output was omitted"`
 	Omitted       *Omitted            `json:"omitted,omitempty" doc:"the omitted part"`
 	Session       string              `json:"session"`

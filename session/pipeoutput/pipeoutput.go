@@ -1,6 +1,10 @@
 package pipeoutput
 
-import "io"
+import (
+	"cmp"
+	"errors"
+	"io"
+)
 
 // Output collects both streams of a program.
 type Output struct {
@@ -34,6 +38,12 @@ func NewOutput(e Encoding, n int) *Output {
 // Pipeline connects a stream to w as text; binary data stays in the gate. Encodings other than UTF-8 look binary, so
 // their decoded text is judged instead.
 func Pipeline(e Encoding, g *Gate, w io.Writer) (in io.Writer, flush io.Closer) {
+	if e.isDetected { // bytes that no encoding explains pass, as binary data
+		text := Encoding{}.Decoder(w)
+		g.W = text
+		d := e.Decoder(g)
+		return d, closers{d, text}
+	}
 	if e.NeedsDecoding() {
 		g.W = w
 		d := e.Decoder(g)
@@ -42,6 +52,17 @@ func Pipeline(e Encoding, g *Gate, w io.Writer) (in io.Writer, flush io.Closer) 
 	d := e.Decoder(w)
 	g.W = d
 	return g, d
+}
+
+// closers closes several writers in order.
+type closers []io.Closer
+
+// Close implements io.Closer.
+func (c closers) Close() (err error) {
+	for _, x := range c {
+		err = errors.Join(err, x.Close())
+	}
+	return err
 }
 
 // Write adds output of a stream: stdout, stderr or merged.
@@ -61,13 +82,18 @@ type Text struct {
 	Truncated              bool
 	Binary                 bool
 	BinaryBytes            uint64 // held back
+	Encoding               string // detected: of stdout, or if that is UTF-8 of the others; "": UTF-8, or given
 }
 
 // Finish ends the collection.
 func (o *Output) Finish() Text {
 	t := Text{Separate: o.separate, Truncated: o.merged.Cut() > 0}
-	for _, s := range o.streams {
+	for _, name := range []string{"stdout", "stderr", "merged"} {
+		s := o.streams[name]
 		_ = s.flush.Close()
+		if d, ok := s.in.(*detectingDecoder); ok {
+			t.Encoding = cmp.Or(t.Encoding, d.name)
+		}
 		t.BinaryBytes += s.gate.HeldBytes()
 		t.Truncated = t.Truncated || s.window.Cut() > 0
 	}

@@ -55,7 +55,7 @@ func TestEncodings(t *testing.T) {
 		{"utf-16le", "h\x00\xe9\x00", "hé"},
 		{"gbk", "\xc4\xe3\xba\xc3", "你好"},
 	} {
-		e, err := ParseEncoding(c.name)
+		e, err := ParseEncoding(c.name, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
 		}
 	}
-	if _, err := ParseEncoding("klingon"); err == nil || !strings.Contains(err.Error(), "klingon") {
+	if _, err := ParseEncoding("klingon", ""); err == nil || !strings.Contains(err.Error(), "klingon") {
 		t.Errorf("unknown encoding: %v", err)
 	}
 }
@@ -121,7 +121,7 @@ func FuzzOutput(f *testing.F) {
 	f.Add([]byte("\x1b$BF|K\\\x1b(B!"), "iso-2022-jp", 1, 64)
 	f.Add([]byte("\xff\xfeh\x00"), "utf-16le", 2, 7)
 	f.Fuzz(func(t *testing.T, p []byte, encoding string, step, size int) {
-		e, err := ParseEncoding(encoding)
+		e, err := ParseEncoding(encoding, "")
 		if err != nil {
 			return
 		}

@@ -40,6 +40,7 @@ func (c *PipeCollector) FillResult(res *api.Result) {
 	if t.Separate {
 		res.Stdout, res.Stderr = &t.Stdout, &t.Stderr
 	}
+	res.Encoding = t.Encoding
 	if t.Binary {
 		res.Binary, res.BinaryBytes = true, t.BinaryBytes
 	}
