@@ -220,7 +220,7 @@ func (t *sessionTarget) Await(ctx context.Context, s killladder.Step) bool {
 	defer stop()
 	var watch sync.WaitGroup
 	if !s.IsLast() && len(t.handlers) > 0 {
-		watch.Go(func() { t.stopWhenHandled(waiting, stop, s.Signal) })
+		watch.Go(func() { t.stopWhenHandled(waiting, stop, s) })
 	}
 	ended := t.e.endsWithin(waiting, s.Grace)
 	stop()
@@ -242,13 +242,10 @@ const maxLeftPoll = 50 * time.Millisecond
 // questionGrace is how long a program that waits for input may take to act on an interrupt.
 const questionGrace = 2 * time.Second
 
-// hangupRepeat is the interval of further hang-ups for a shell at its prompt: bash loses one that comes right before it reads.
-const hangupRepeat = time.Second
-
 // stopWhenHandled calls stop once all processes that handle the step's signal have exited, or are a shell at its prompt, while the
 // session's own process lives, for example a shell whose job was interrupted. It also calls stop if the program needs input
 // questionGrace after an interrupt that did not end it.
-func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig syscall.Signal) {
+func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), s killladder.Step) {
 	began, sent := time.Now(), time.Now()
 	for wait := leftPoll; ; wait = min(2*wait, maxLeftPoll) {
 		select {
@@ -260,18 +257,27 @@ func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig sy
 		if !t.isAlive(st.PID) || !t.isAlive(t.e.Session.Leader()) { // its end is about to be published
 			return
 		}
-		asks := sig == syscall.SIGINT && st.Needs.Kind != inputdetect.None && time.Since(began) >= questionGrace
+		asks := s.Signal == syscall.SIGINT && st.Needs.Kind != inputdetect.None && time.Since(began) >= questionGrace
 		left := sys.FilterAlive(t.handlers)
-		if (sig == syscall.SIGINT || sig == syscall.SIGTERM) && t.e.atPrompt() { // it may have reached the prompt after the signal, and stays there
+		if s.LeavesShell() && t.e.atPrompt() { // it may have reached the prompt after the signal, and stays there
 			left = slices.DeleteFunc(left, func(p sys.Process) bool { return p.PID == t.e.Session.Leader() })
 		}
-		if sig == syscall.SIGHUP && time.Since(sent) >= hangupRepeat && t.e.atPrompt() {
+		if after := s.RepeatAfter(); after > 0 && time.Since(sent) >= after && t.e.atPrompt() {
 			sent = time.Now()
-			_ = syscall.Kill(t.e.Session.Leader(), sig) // it has exited otherwise
+			signalPID(left, t.e.Session.Leader(), s.Signal)
 		}
 		if asks || len(left) == 0 {
 			stop()
 			return
+		}
+	}
+}
+
+// signalPID signals the process of a list that has the given pid, if it still lives.
+func signalPID(list []sys.Process, pid int, sig syscall.Signal) {
+	for _, p := range list {
+		if p.PID == pid {
+			p.Signal(sig)
 		}
 	}
 }

@@ -94,14 +94,14 @@ func (t lostTarget) Await(ctx context.Context, s killladder.Step) bool {
 func awaitOrphans(ctx context.Context, list []*orphan, s killladder.Step) {
 	deadline, sent := time.Now().Add(s.Grace), time.Now()
 	for {
-		isRepeat := s.Signal == syscall.SIGHUP && time.Since(sent) >= hangupRepeat
+		isRepeat := s.RepeatAfter() > 0 && time.Since(sent) >= s.RepeatAfter()
 		if isRepeat {
 			sent = time.Now()
 		}
 		for _, o := range list {
 			o.drain(ctx)
 			if isRepeat {
-				o.repeatHangup()
+				o.repeat(s)
 			}
 		}
 		if !anyHandlerLives(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
@@ -164,16 +164,10 @@ func (o *orphan) signal(s killladder.Step) {
 	}
 }
 
-// repeatHangup sends SIGHUP to the session's own program again, if it still handles the last one (hangupRepeat).
-func (o *orphan) repeatHangup() {
-	if o.live == nil {
-		return
-	}
-	leader := o.live.Session.Leader()
-	for _, p := range sys.FilterAlive(o.handlers) {
-		if p.PID == leader {
-			_ = syscall.Kill(leader, syscall.SIGHUP) // it has exited otherwise
-		}
+// repeat sends the step's signal again to the session's own program, if that still handles it.
+func (o *orphan) repeat(s killladder.Step) {
+	if o.live != nil {
+		signalPID(o.handlers, o.live.Session.Leader(), s.Signal)
 	}
 }
 

@@ -25,6 +25,18 @@ type Step struct {
 // IsLast reports whether no further step is possible.
 func (s Step) IsLast() bool { return s.Signal == syscall.SIGKILL }
 
+// RepeatAfter returns how long the signal may have no effect on a shell before it should be sent again; 0: it should not. bash
+// loses a hang-up that comes right before it reads.
+func (s Step) RepeatAfter() time.Duration {
+	if s.Signal == syscall.SIGHUP {
+		return time.Second
+	}
+	return 0
+}
+
+// LeavesShell reports whether an interactive shell at its prompt survives the signal.
+func (s Step) LeavesShell() bool { return s.Signal == syscall.SIGINT || s.Signal == syscall.SIGTERM }
+
 const (
 	// reportedKillTime is how long the kernel gets to carry out a SIGKILL and the keeper to report the end.
 	reportedKillTime = 15 * time.Second
