@@ -73,16 +73,16 @@ func LastEnv(dir string) map[string]*string {
 	return env
 }
 
-// RenewEnviron makes the session's shell export variables before its next prompt, and unset those that are nil. The
-// change is not reported as one of a command, and a restored shell gets the variables too. Shells without this function
-// their environment.
+// RenewEnviron makes the session's shell export variables before its next prompt, and unset those that are nil. The change is
+// not reported as one of a command, and a restored shell gets the variables too. Shells that do not read renewals
+// (shell.Spec.ReadsRenewal) keep their environment.
 func (s *Session) RenewEnviron(ctx context.Context, env map[string]*string) error {
 	var dir string
 	var kind shell.Kind
 	if err := s.do(ctx, func() { dir, kind = s.lines.recordRenewal(env) }); err != nil || dir == "" {
 		return err
 	}
-	name, text, err := shell.RenewalFile(kind, env)
+	name, text, err := shell.EnvUpdateFile(kind, env)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Session) RenewEnviron(ctx context.Context, env map[string]*string) erro
 // for them. It returns "" if the shell has them already, or does not look.
 func (h *lineHost) recordRenewal(env map[string]*string) (dir string, kind shell.Kind) {
 	t := h.shell
-	if t == nil || t.foreignShell != nil || !t.kind.Spec().ReadsRenewal || t.State().Quality != shell.Full {
+	if t == nil || t.foreignShell != nil || !t.kind.Spec().ReadsEnvUpdate || t.State().Quality != shell.Full {
 		return "", ""
 	}
 	if t.env == nil { // before its first prompt

@@ -64,7 +64,7 @@ type Run struct {
 	Command         Command   // the command as it ended; valid after DoneC
 	Err             error     // why Command is missing; likewise
 	ClearedText     string    // unfinished input that was cleared before the line was typed; valid once it has started
-	rules.LineRules           // of Rules; its Firings are valid after DoneC
+	rules.LineRules           // of Rules; its Matches are valid after DoneC
 
 	// The owner's:
 	exec        lineexec.Line
@@ -183,7 +183,7 @@ func (h *lineHost) typeLine(r *Run) error {
 	}
 	m := h.lineModes()
 	r.noEcho = m.Canonical && !m.Echo
-	h.noteTyped(data)
+	h.moveWaitAnchor(data)
 	s.typing.lineAuthor = cmp.Or(r.By, ByExec)
 	s.typing.noteLineMark(r.ID)
 	h.recordTyped(&r.Line) // before the line is typed, so that it is not typed again after a restart in between
@@ -232,7 +232,7 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 }
 
 // saveTextBefore writes the text that precedes the prompt on its row to a file, from which the shell prints it again
-// (shell.State.BeforeFile).
+// (shell.State.PromptPrefixFile).
 func (h *lineHost) saveTextBefore(st *shell.State) error {
 	row, col := h.s.typing.editor.PromptStart()
 	if col == 0 || h.shell.foreignShell != nil || h.s.engine.Modes().AltScreen {
@@ -305,7 +305,7 @@ func (h *lineHost) pasteCheckDelay(text string) time.Duration {
 		return 0
 	}
 	p := h.Probe()
-	edits := p.Shell && !p.Canonical
+	edits := p.ReaderIsShell && !p.Canonical
 	switch {
 	case h.s.inputwait.hasUnprobedOutput(): // the editor's state is unknown too
 		return pastePoll
@@ -354,8 +354,8 @@ func (h *lineHost) lineModes() (m sys.Modes) {
 	return m
 }
 
-// noteTyped moves the anchor of waits: later output counts as the answer to data.
-func (h *lineHost) noteTyped(data []byte) {
+// moveWaitAnchor moves the anchor of waits: later output counts as the answer to data.
+func (h *lineHost) moveWaitAnchor(data []byte) {
 	s := h.s
 	s.typing.rememberTyped(data)
 	s.rules.onInput(data, false)

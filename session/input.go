@@ -77,7 +77,7 @@ func (s *Session) TypeIn(ctx context.Context, t TypeRequest) (r TypeResult, err 
 		if !(errors.Is(err, ErrUnreadInput) && waited < inputqueue.UnreadTimeout || errors.Is(err, ErrMayEcho) && waited < passwordBoxTime) {
 			return r, err
 		}
-		look := time.NewTimer(rules.Poll)
+		look := time.NewTimer(rules.EchoPollInterval)
 		select {
 		case <-look.C:
 		case <-ctx.Done():
@@ -164,7 +164,7 @@ func (h *inputState) admit(t *TypeRequest, numbered *inputqueue.NumberedInput, n
 		in.Encode = func() []byte { return t.Encode(nil, s.view()) }
 	}
 	d := admit.Admit(&st, &in)
-	if d.Verdict == admit.Known {
+	if d.Verdict == admit.Duplicate {
 		h.noteID(mark)
 	}
 	return d, st.Earlier.Pending

@@ -164,9 +164,9 @@ func (h *inputWait) View() inputwait.View {
 	v := inputwait.View{
 		Now: time.Now(), CanProbe: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: s.Leader(),
 		Offset: s.offset, LastOutput: st.LastOutput, Alt: st.Alt, Modes: s.engine.Modes(),
-		Followed: s.lines.isFollowed(), Phase: st.Shell.Phase,
+		HasIntegration: s.lines.isFollowed(), Phase: st.Shell.Phase,
 	}
-	if v.Followed {
+	if v.HasIntegration {
 		v.Shell = s.lines.shell.State()
 		l := s.lines.machine.Current()
 		v.RunsLine = l != nil && !l.IsReadingInput()

@@ -25,7 +25,7 @@ type lineHost struct {
 	machine *lineexec.Machine
 	shell   *tracking        // nil: the program is not a supported shell
 	runs    []*Run           // lines to run, oldest first; the first one may be running
-	timer   <-chan time.Time // fires when the machine requested a wake-up (ActWake)
+	timer   <-chan time.Time // fires when the machine set a timer (ActSetTimer)
 	// separate from inputWait's, so that unchanged-since checks do not mix; nil: not used yet
 	prober     *inputdetect.Prober
 	shellArgv  string // arguments of the shell's process at its start
@@ -87,12 +87,12 @@ func (h *lineHost) Do(a lineexec.Action) error {
 		_, _ = s.typing.queue.Add(context.Background(), a.Keys) // a closed terminal reports itself elsewhere
 	case lineexec.ActType:
 		return h.typeLine(h.runOf(a.Line))
-	case lineexec.ActWake:
+	case lineexec.ActSetTimer:
 		h.timer = time.After(a.After)
 	case lineexec.ActFlush:
 		h.discardReplies()
 	case lineexec.ActSane:
-		h.saneTerminal()
+		h.resetTerminal()
 	case lineexec.ActStarted:
 		r := h.runOf(a.Line)
 		r.StartCommand = h.lastCommand
@@ -199,7 +199,7 @@ func (h *lineHost) repairMarks(r *Run) error {
 	s.log.Info("shell marks missing; restoring them", "session", s.cfg.ID)
 	st := h.shell.State()
 	data := []byte(st.InputPrefix(h.shell.kind, false) + line + "\r")
-	h.noteTyped(data)
+	h.moveWaitAnchor(data)
 	_, err := s.typing.queue.Add(context.Background(), data)
 	return err
 }
@@ -280,7 +280,7 @@ func (h *lineHost) followForeignShell(a *lineexec.Action) error {
 		r.statusNote = "exit status unknown: " + a.Reason
 	}
 	if st := h.shell.State(); a.Replaced && (st.Running != nil || st.Phase != shell.PhaseUnknown) {
-		h.applyEvent(shell.Event{Kind: shell.EventLost, At: s.offset})
+		h.applyEvent(shell.Event{Kind: shell.EventDropped, At: s.offset})
 	}
 	prepared := a.Replaced && a.MayPrepare && h.prepareShell(a.Argv)
 	s.log.Info("another shell reads the terminal", "session", s.cfg.ID, "program", a.Program, "replaced", a.Replaced, "prepared", prepared)
@@ -312,7 +312,7 @@ func (h *lineHost) prepareShell(argv []string) bool {
 		Nonce: st.Nonce, MaxQuality: l.Quality, Quality: l.Quality, Phase: shell.PhaseUnknown, Cwd: st.Cwd, CommandCount: st.CommandCount,
 	})
 	data := []byte(line + "\r")
-	h.noteTyped(data)
+	h.moveWaitAnchor(data)
 	_, err = s.typing.queue.Add(context.Background(), data)
 	return err == nil
 }
@@ -335,9 +335,9 @@ func (h *lineHost) discardReplies() {
 	}
 }
 
-// saneTerminal resets the terminal after a crashed program, for a shell that does not do so itself. ksh93 has an
+// resetTerminal resets the terminal after a crashed program, for a shell that does not do so itself. ksh93 has an
 // editor, but uses it only if echo is on.
-func (h *lineHost) saneTerminal() {
+func (h *lineHost) resetTerminal() {
 	s := h.s
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {

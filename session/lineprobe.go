@@ -55,12 +55,12 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	p.Known = r.Source > inputdetect.NoSource
 	p.Reads = r.State == inputdetect.Reading || r.State == inputdetect.Polling || r.State == inputdetect.Unknown && r.Idle
 	p.Program, p.Argv = r.Program, argvOf(r.PID)
-	p.Shell, p.Pastes = r.PID == s.Leader(), s.engine.Modes().BracketedPaste
-	if p.Shell && len(p.Argv) > 0 && h.shell != nil {
+	p.ReaderIsShell, p.Pastes = r.PID == s.Leader(), s.engine.Modes().BracketedPaste
+	if p.ReaderIsShell && len(p.Argv) > 0 && h.shell != nil {
 		kind := shell.Detect(p.Argv)
 		p.Replaced = h.isReplaced(r.PID, p.Argv) || kind != shell.Unknown && kind != h.shell.kind
 	}
-	if l := s.cfg.Shell; p.Shell && p.Reads && l != nil {
+	if l := s.cfg.Shell; p.ReaderIsShell && p.Reads && l != nil {
 		p.Shadowed = l.IsShadowed()
 	}
 	p.Blocked = r.State == inputdetect.Reading
@@ -69,7 +69,7 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 			p.Stack = stack
 		}
 		if p.Blocked {
-			p.Bytes = size
+			p.ReadSize = size
 		}
 	}
 	return p

@@ -48,7 +48,7 @@ func TestLongReply_RejectedWhole(t *testing.T) {
 			{Kind: respond.ReplyText, Value: strings.Repeat("x", 6000)}, {Kind: respond.ReplyKeys, Value: "<Enter>"},
 		}})
 		d.print("Data: ")
-		list, err := d.s.Firings()
+		list, err := d.s.RuleMatches()
 		if err != nil || len(list) == 0 || !strings.Contains(list[len(list)-1].Error, inputqueue.ErrLongLine.Error()) || d.typedText() != "" {
 			t.Errorf("typed %d bytes, %+v, %v", len(d.typedText()), list, err)
 		}

@@ -22,8 +22,8 @@ type Chunk struct {
 	Gap  uint64 // bytes lost between the requested offset and From
 }
 
-// ErrNoRoom is returned by WriteRing for a full ring.
-var ErrNoRoom = history.ErrNoRoom
+// ErrRingFull is returned by WriteRing for a full ring.
+var ErrRingFull = history.ErrRingFull
 
 // WriteRing writes to a ring whose writer is in the session's own process. f fills a prefix of room and returns its
 // length, which is then published. Followers cannot read the ring during the call. They may read a keeper's ring during

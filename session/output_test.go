@@ -23,7 +23,7 @@ func TestFollowers_NotifiedOfUnannouncedBytes(t *testing.T) {
 		if !f.fakeDevice.ring.ShouldNotify() {
 			t.Error("no first notice")
 		}
-		f.Notice()
+		f.NotifyOutput()
 		<-w.Output
 		f.fakeDevice.ring.Publish(copy(f.fakeDevice.ring.Room(), "two"))
 		if f.fakeDevice.ring.ShouldNotify() {

@@ -73,7 +73,7 @@ func (s *Session) quarantine(why string) {
 		}()
 		s.lines.endRuns(fmt.Errorf("%w: %s", ErrQuarantined, why))
 	}()
-	s.waits.set.GiveUp(repeated) // callers can still wait for the end
+	s.waits.set.EndOutputWaits(repeated) // callers can still wait for the end
 	if !repeated {
 		s.update(ChangeQuarantine, func(st *Status) {
 			st.Quarantine, st.Version, st.Offset = why, s.engine.Version(), s.offset

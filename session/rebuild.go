@@ -113,7 +113,7 @@ func (s *Session) rebuild() bool {
 		return false
 	}
 	if s.cfg.Journal.End() == 0 {
-		s.replaySilence()
+		s.replayMarksWithoutOutput()
 		s.restoreSize()
 		s.history.recordSize()
 		s.startAtEnd()
@@ -200,8 +200,8 @@ func (s *Session) terminalSize() (cols, rows int, known bool) {
 	return cols, rows, err == nil && vterm.ValidSize(cols, rows)
 }
 
-// replaySilence replays the marks of a program that has printed nothing, but may have got input.
-func (s *Session) replaySilence() {
+// replayMarksWithoutOutput replays the marks of a program that has printed nothing, but may have got input.
+func (s *Session) replayMarksWithoutOutput() {
 	ctx, cancel := s.stopContext()
 	defer cancel()
 	s.typing.restoreDedup()

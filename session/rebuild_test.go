@@ -77,7 +77,7 @@ func TestStop_BeforeRebuild_ChangesNothing(t *testing.T) {
 	for range 2 {
 		again := startQueued(t, s.dir, s.fakeDevice.ring, busy)
 		again.Start()
-		again.Notice()
+		again.NotifyOutput()
 		again.Stop()
 	}
 	if after := readFiles(t, s.dir); len(after) != len(before) {

@@ -28,12 +28,12 @@ import (
 type (
 	// Rule is a rule of a session.
 	Rule = rules.Rule
-	// Firing records an action of a rule, or its failure.
-	Firing = rules.Firing
+	// RuleMatch records an action of a rule, or its failure.
+	RuleMatch = rules.MatchRecord
 	// Hook is a command that a rule runs.
 	Hook = rules.Hook
-	// SecretResolver looks up secrets and runs hooks, on separate goroutines.
-	SecretResolver = rules.SecretResolver
+	// ReplyResolver looks up secrets and runs hooks, on separate goroutines.
+	ReplyResolver = rules.ReplyResolver
 )
 
 // Errors of rules.
@@ -113,10 +113,10 @@ func (s *Session) Rules(ctx context.Context) (list []Rule, err error) {
 	return list, err
 }
 
-// FiringsOf returns the firings of a line's rules so far.
-func (s *Session) FiringsOf(ctx context.Context, r *Run) (list []Firing) {
-	if len(r.Rules) > 0 && s.do(ctx, func() { list = slices.Clone(r.Firings) }) != nil {
-		return r.Firings // the owner has exited
+// MatchesOfRun returns the firings of a line's rules so far.
+func (s *Session) MatchesOfRun(ctx context.Context, r *Run) (list []RuleMatch) {
+	if len(r.Rules) > 0 && s.do(ctx, func() { list = slices.Clone(r.Matches) }) != nil {
+		return r.Matches // the owner has exited
 	}
 	return list
 }
@@ -125,7 +125,7 @@ func (s *Session) FiringsOf(ctx context.Context, r *Run) (list []Firing) {
 func (s *Session) UnusedRules(ctx context.Context, r *Run) (unused []respond.Rule) {
 	find := func() {
 		for i, id := range r.IDs {
-			if !slices.ContainsFunc(r.Firings, func(f Firing) bool { return f.ID == id }) {
+			if !slices.ContainsFunc(r.Matches, func(f RuleMatch) bool { return f.ID == id }) {
 				unused = append(unused, r.Rules[i])
 			}
 		}
@@ -136,9 +136,9 @@ func (s *Session) UnusedRules(ctx context.Context, r *Run) (unused []respond.Rul
 	return unused
 }
 
-// Firings returns the retained firings of the session's rules, oldest first.
-func (s *Session) Firings() ([]Firing, error) {
-	return rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Firings()
+// RuleMatches returns the retained firings of the session's rules, oldest first.
+func (s *Session) RuleMatches() ([]RuleMatch, error) {
+	return rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Matches()
 }
 
 // endRules removes a line's rules at its end.
@@ -263,7 +263,7 @@ func (h *rulesHost) isIdle() bool { return h == nil || h.alarm.due.IsZero() }
 func (h *rulesHost) onTimer() {
 	if h != nil {
 		h.alarm.clear()
-		h.machine.Due()
+		h.machine.Tick()
 	}
 }
 
@@ -328,15 +328,15 @@ func (h *rulesHost) Do(a rules.Action) error {
 	switch a.Kind {
 	case rules.ActSave:
 		h.saveRules(a.State, a.Err)
-	case rules.ActFired:
-		h.recordFiring(&a.Firing)
+	case rules.ActMatched:
+		h.recordFiring(&a.Match)
 	case rules.ActLookUp:
 		h.tasks.Go(func() {
 			data, err := h.lookUp(a.Reply)
 			h.onResolved(a.Reply, data, err, time.Now().Add(inputqueue.UnreadTimeout))
 		})
 	case rules.ActRetry:
-		time.AfterFunc(rules.Poll, func() { h.onResolved(a.Reply, a.Data, nil, a.Until) })
+		time.AfterFunc(rules.EchoPollInterval, func() { h.onResolved(a.Reply, a.Data, nil, a.Until) })
 	case rules.ActUnread:
 		if s.typing.HasUnreadInput() {
 			return inputqueue.ErrUnreadInput
@@ -396,14 +396,14 @@ func (h *rulesHost) resolve(ctx context.Context, p *rules.Reply) ([]byte, error)
 	return r.Hook(ctx, p.Hook())
 }
 
-// recordFiring logs a firing and publishes it.
-func (h *rulesHost) recordFiring(f *Firing) {
+// recordMatch logs a match and publishes it.
+func (h *rulesHost) recordFiring(f *RuleMatch) {
 	s := h.s
 	if err := rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Append(f); err != nil {
 		s.log.Error("record what a rule did", "session", s.cfg.ID, "err", err)
 	}
-	if s.cfg.OnFiring != nil && !s.publishMuted {
-		s.cfg.OnFiring(*f)
+	if s.cfg.OnRuleMatch != nil && !s.publishMuted {
+		s.cfg.OnRuleMatch(*f)
 	}
 }
 

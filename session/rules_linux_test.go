@@ -75,7 +75,7 @@ func (l fakeResolver) Secret(context.Context, string) ([]byte, error) { return l
 func (l fakeResolver) Hook(_ context.Context, h Hook) ([]byte, error) { return l.hook(h) }
 
 // newTTYDevice returns a session over a directory and a ring that may exist.
-func newTTYDevice(t *testing.T, dir string, r *ring.Ring, resolver SecretResolver, with ...func(*Config)) *ttyDevice {
+func newTTYDevice(t *testing.T, dir string, r *ring.Ring, resolver ReplyResolver, with ...func(*Config)) *ttyDevice {
 	t.Helper()
 	j, _, err := journal.Open(filepath.Join(dir, "journal"), journal.Options{})
 	if err != nil {
@@ -104,7 +104,7 @@ func newTTYDevice(t *testing.T, dir string, r *ring.Ring, resolver SecretResolve
 }
 
 // withTTYDevice runs f with a session in a synctest bubble.
-func withTTYDevice(t *testing.T, resolver SecretResolver, f func(t *testing.T, d *ttyDevice, dir string)) {
+func withTTYDevice(t *testing.T, resolver ReplyResolver, f func(t *testing.T, d *ttyDevice, dir string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -138,7 +138,7 @@ func TestRulesAnswer(t *testing.T) {
 			[]string{"Go? ", "\r\x1b[KGo? ", "\x1b[2J\x1b[HGo? "}, "y\r"},
 		{"max", []respond.Rule{{Text: "Go? ", Reply: enterLine("y"), Max: 2}}, []string{"Go? ", "\r\nGo? ", "\r\nGo? "}, "y\ry\r"},
 		{"any order", []respond.Rule{{Text: "A", Reply: enterLine("a")}, {Text: "B", Reply: enterLine("b")}}, []string{"B\r\nA\r\n"}, "b\ra\r"},
-		{"in order", []respond.Rule{{Text: "A", Reply: enterLine("a")}, {Text: "B", Reply: enterLine("b"), After: true}}, []string{"B\r\nA\r\nB\r\n"}, "a\rb\r"},
+		{"in order", []respond.Rule{{Text: "A", Reply: enterLine("a")}, {Text: "B", Reply: enterLine("b"), AfterPrevious: true}}, []string{"B\r\nA\r\nB\r\n"}, "a\rb\r"},
 		{"captures and keys", []respond.Rule{{Regexp: `(\w+)@(?P<host>\w+)\?`, Reply: []respond.Reply{{Kind: respond.ReplyKeys, Value: "${host} $1<Up><C-c>"}}}},
 			[]string{"bob@web?"}, "web bob\x1b[A\x03"},
 		{"application cursor keys", []respond.Rule{{Text: "menu", Reply: []respond.Reply{{Kind: respond.ReplyKeys, Value: "<Up>"}}}}, []string{"\x1b[?1hmenu"}, "\x1bOA"},
@@ -283,7 +283,7 @@ func TestRules_TypeSecretsWithoutEcho(t *testing.T) {
 				if got := d.typedText(); got != tt.want {
 					t.Errorf("typed %q, want %q", got, tt.want)
 				}
-				list, err := d.s.Firings()
+				list, err := d.s.RuleMatches()
 				if err != nil || len(list) == 0 || !strings.Contains(list[len(list)-1].Error, tt.why) {
 					t.Errorf("firings %+v %v, want %q", list, err, tt.why)
 				}
@@ -335,7 +335,7 @@ func TestTypedSecrets_NotStored(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		mustNotContain(t, dir, "hunter2")
-		list, err := d.s.Firings()
+		list, err := d.s.RuleMatches()
 		if err != nil || len(list) != 1 || list[0].Reply[0].Value != "[hidden]" {
 			t.Errorf("unechoed input is recorded: %+v %v", list, err)
 		}
@@ -435,7 +435,7 @@ func rulesText(t *testing.T, s *Session) string {
 	}
 	var parts []string
 	for _, r := range rules {
-		parts = append(parts, fmt.Sprintf("%s %s %d", r.ID, r.Name, r.Uses))
+		parts = append(parts, fmt.Sprintf("%s %s %d", r.ID, r.Name, r.MatchCount))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -41,9 +41,9 @@ func testRulesRevealNoSecret(t *testing.T, name, said string, on respond.Target)
 		t.Fatal(err)
 	}
 	vault.Learn("hunter22secret")
-	var fired []Firing
+	var fired []RuleMatch
 	d := newTTYDevice(t, t.TempDir(), ring.Local(ring.DefaultSize), nil, func(c *Config) {
-		c.Vault, c.OnFiring = vault, func(f Firing) { fired = append(fired, f) }
+		c.Vault, c.OnRuleMatch = vault, func(f RuleMatch) { fired = append(fired, f) }
 	})
 	reply := []respond.Reply{{Kind: respond.ReplyText, Value: "${0}"}}
 	d.addRules(t, respond.Rule{Name: "a user's", Regexp: `h[u]nt`, On: on, Reply: reply},
@@ -87,9 +87,9 @@ func TestRedactedRules_MatchSurroundings(t *testing.T) {
 			t.Fatal(err)
 		}
 		vault.Learn("hünter22secret")
-		var fired []Firing
+		var fired []RuleMatch
 		d := newTTYDevice(t, t.TempDir(), ring.Local(ring.DefaultSize), nil, func(c *Config) {
-			c.Vault, c.OnFiring = vault, func(f Firing) { fired = append(fired, f) }
+			c.Vault, c.OnRuleMatch = vault, func(f RuleMatch) { fired = append(fired, f) }
 		})
 		d.addRules(t, respond.Rule{Name: "output", Regexp: `is \*+, go on\? $`, Redacted: true, Reply: enterLine("y")},
 			respond.Rule{Name: "screen", Text: "go on?", On: respond.OnScreen, Region: &respond.Region{Left: 10}, Redacted: true, Reply: enterLine("y")})

@@ -65,13 +65,13 @@ type Config struct {
 	// a restart a command may be repeated.
 	OnCommand func(Command)
 	// Secrets looks up secrets and runs hooks for rules. If nil, neither is available.
-	Secrets SecretResolver
+	Secrets ReplyResolver
 	// Vault holds the secret values that Redact masks: those of the shell's environment and typed secrets. It may be
 	// nil.
 	Vault *redact.Vault
-	// OnFiring receives the actions of rules, on the owner's goroutine. It must not block.
-	OnFiring func(Firing)
-	Log      *slog.Logger
+	// OnRuleMatch receives the actions of rules, on the owner's goroutine. It must not block.
+	OnRuleMatch func(RuleMatch)
+	Log         *slog.Logger
 	// OnChange receives each change of Status, on the owner's goroutine. It must not block or call the session.
 	OnChange func(Status, Change)
 	// OnNotify receives the title and body of each notification of the program (OSC 9, 99, 777). It is called like
@@ -186,10 +186,10 @@ func (s *Session) Stop() {
 	<-s.stopped
 }
 
-// Notice signals new output in the ring. It never blocks. Raw followers are woken before the owner, as they read the
+// NotifyOutput signals new output in the ring. It never blocks. Raw followers are woken before the owner, as they read the
 // ring themselves. The scheduler runs the goroutine that became ready last first; that is a follower here, so a key's
 // echo does not wait for the owner's journal.
-func (s *Session) Notice() {
+func (s *Session) NotifyOutput() {
 	signal(s.output)
 	s.unpark()
 	s.watch.output()
@@ -234,7 +234,7 @@ func (s *Session) postRaw(f func()) {
 	s.Start()
 	go func() {
 		if s.enqueueOp(func() { s.noteActivity(); f() }, s.stopped, nil) {
-			s.Notice() // make the owner check the new state
+			s.NotifyOutput() // make the owner check the new state
 		}
 	}()
 }

@@ -71,7 +71,7 @@ func (f *fakeDevice) print(s *Session, text string) {
 		f.ring.Publish(n)
 		p = p[n:]
 	}
-	s.Notice()
+	s.NotifyOutput()
 }
 
 // fixture is a session with its fake device and journal.

@@ -133,7 +133,7 @@ func (s *Session) storeObservation(set func()) {
 	s.mu.Lock()
 	set()
 	s.mu.Unlock()
-	s.Notice()
+	s.NotifyOutput()
 }
 
 // ResetProgress clears the progress of the previous program when a new one starts.

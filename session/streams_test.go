@@ -101,7 +101,7 @@ func TestStreams_OverRestarts(t *testing.T) {
 		s := reopenSession(t, dir, r, journal.Options{})
 		for range 30 {
 			p.print(r, 40)
-			s.Notice()
+			s.NotifyOutput()
 			if p.random.IntN(3) > 0 {
 				awaitOffset(t, s.Session, p.all.Len())
 			}
@@ -167,7 +167,7 @@ func TestStreamsMark_WithoutOutput(t *testing.T) {
 	s := reopenSession(t, dir, r, journal.Options{})
 	r.PublishAs(ring.Stdout, copy(r.RoomFor(ring.Stdout), "out"))
 	r.PublishAs(ring.Stderr, copy(r.RoomFor(ring.Stderr), "error"))
-	s.Notice()
+	s.NotifyOutput()
 	awaitOffset(t, s.Session, 8)
 	var asked history.Streams // without cached runs
 	runs, err := asked.Runs(s.cfg.Journal, 0, 8)
@@ -191,7 +191,7 @@ func TestStreams_LongRunMarkedAgain(t *testing.T) {
 	for range 300 {
 		n := copy(r.RoomFor(ring.Stderr), make([]byte, piece))
 		r.PublishAs(ring.Stderr, n)
-		s.Notice()
+		s.NotifyOutput()
 		total += n
 		awaitOffset(t, s.Session, total)
 	}

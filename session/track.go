@@ -98,7 +98,7 @@ func (h *lineHost) restoreTracking(from uint64) {
 	if st.Offset >= from {
 		s.typing.editor = st.Editor
 	} else {
-		h.handleChanges(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
+		h.handleChanges(t.Apply(shell.Event{Kind: shell.EventDropped, At: from, Time: time.Now()}))
 	}
 	t.env, _, _ = shell.ReadEnv(t.stateDir) // changes count from here
 	s.cfg.Vault.LearnEnv(maps.All(t.env))

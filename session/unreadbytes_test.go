@@ -24,7 +24,7 @@ func TestReleasedUnreadBytes_AreGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Notice()
+	f.NotifyOutput()
 	waitText(t, f.Session, "after")
 	buf := make([]byte, 100)
 	n, next, gap, err := f.journal.ReadAt(7, buf)
@@ -78,7 +78,7 @@ func TestFollowers_NotifiedOfBytesReadByBusyOwner(t *testing.T) {
 			if !ring.ShouldNotify() {
 				t.Error("the first notice is missing")
 			}
-			f.Notice()
+			f.NotifyOutput()
 			<-w.Output
 		case 2:
 			ring.Publish(copy(ring.Room(), "two"))

@@ -19,7 +19,7 @@ type (
 	// CondKind is the kind of a Cond.
 	CondKind = wait.Kind
 	// Fired is a condition that matched.
-	Fired = wait.Fired
+	Fired = wait.ConditionMatch
 	// AgentState is the state of the coding agent in a session.
 	AgentState = wait.Agent
 	// Anomaly is a line of the newest command that only earlier failures of it printed.
@@ -99,7 +99,7 @@ func (h *waits) addWait(w *wait.Waiter, done chan WaitResult) error {
 // result returns a wait's result with the current status.
 func (h *waits) result(r wait.Result) WaitResult {
 	s := h.s
-	return WaitResult{Fired: r.Fired, Ended: r.Ended, Status: s.Status(), Version: r.Version, Cursor: r.Cursor}
+	return WaitResult{Fired: r.Matches, Ended: r.Ended, Status: s.Status(), Version: r.Version, Cursor: r.Cursor}
 }
 
 // anchorAt returns an anchor at an offset of the output, with the current screen.
@@ -153,14 +153,14 @@ func (h *waits) View() wait.View {
 	v := wait.View{
 		Now: time.Now(), Offset: s.offset, Version: s.engine.Version(), Top: s.topRow(), LastInput: s.typing.lastInput,
 		Exited: st.State != Running, Drained: s.isFinal(), LastOutput: st.LastOutput,
-		InputKind: string(st.Needs.Kind), IsRepl: st.Needs.Repl, Phase: st.Shell.Phase, Followed: s.lines.isFollowed(),
+		InputKind: string(st.Needs.Kind), IsRepl: st.Needs.Repl, Phase: st.Shell.Phase, HasIntegration: s.lines.isFollowed(),
 		Command: s.lines.lastCommand.Text, CommandEnd: s.lines.lastCommand.End,
 		HasCommand: s.lines.lastCommand.Number > 0 && !s.lines.lastCommand.Running,
 		Alt:        st.Alt, Title: st.Title, Bells: s.pendingBells, BellAt: s.bellAt,
-		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, ParsedProgress: read,
+		ReportsProgress: st.Progress != "" && st.Progress != "none", Percent: st.Percent, ParsedProgress: read,
 		Agent: agent, TypedAt: st.LastTyped, Ports: ports, Anomaly: anomaly,
 	}
-	if v.Followed {
+	if v.HasIntegration {
 		v.PromptAt = s.lines.shell.State().PromptAt
 	}
 	return v

@@ -9,20 +9,20 @@ import (
 
 // States of an approval.
 const (
-	ApprovalPending  = "pending"
-	ApprovalAnswered = "answered"
-	ApprovalGone     = "gone" // its requester no longer waits
+	ApprovalPending   = "pending"
+	ApprovalAnswered  = "answered"
+	ApprovalWithdrawn = "gone" // its requester no longer waits
 )
 
 // Approval is an approval request. Its row is written before a user sees it, and outlives the requester.
 type Approval struct {
-	N       int64
-	State   string
-	Kind    string
-	Session string    // ID, or "" before the session starts
-	Body    []byte    // JSON, the caller's
-	Asked   time.Time // when the request was made
-	Ended   time.Time // zero: pending
+	N         int64
+	State     string
+	Kind      string
+	Session   string    // ID, or "" before the session starts
+	Body      []byte    // JSON, the caller's
+	Requested time.Time // when the request was made
+	Ended     time.Time // zero: pending
 }
 
 var approvalColumns = columns[Approval]{
@@ -31,7 +31,7 @@ var approvalColumns = columns[Approval]{
 	{"kind", func(a *Approval) any { return a.Kind }, func(a *Approval) any { return &a.Kind }},
 	{"session", func(a *Approval) any { return a.Session }, func(a *Approval) any { return &a.Session }},
 	{"body", func(a *Approval) any { return string(a.Body) }, func(a *Approval) any { return &a.Body }},
-	{"asked_ns", func(a *Approval) any { return nanos(a.Asked) }, func(a *Approval) any { return nanosInto{&a.Asked} }},
+	{"asked_ns", func(a *Approval) any { return nanos(a.Requested) }, func(a *Approval) any { return nanosInto{&a.Requested} }},
 	{"ended_ns", func(a *Approval) any { return nanos(a.Ended) }, func(a *Approval) any { return nanosInto{&a.Ended} }},
 }
 
@@ -44,7 +44,7 @@ func (s *Store) PutApproval(ctx context.Context, a Approval, requestID string) e
 		return s.explain(op, err)
 	}
 	defer tx.Rollback() // without effect after Commit
-	text := "INSERT OR REPLACE INTO approvals (" + approvalColumns.names(", ") + ") VALUES " + approvalColumns.places()
+	text := "INSERT OR REPLACE INTO approvals (" + approvalColumns.names(", ") + ") VALUES " + approvalColumns.placeholders()
 	if _, err := tx.ExecContext(ctx, text, approvalColumns.values(&a)...); err != nil {
 		return s.explain(op, err)
 	}
@@ -106,26 +106,26 @@ func (s *Store) Approvals(ctx context.Context, q ApprovalQuery) ([]Approval, err
 	return all, s.explain(op, err)
 }
 
-// Asking maps the ID of a caller's request to its approval, so that a repeated request finds it.
-type Asking struct {
+// ApprovalRequest maps the ID of a caller's request to its approval, so that a repeated request finds it.
+type ApprovalRequest struct {
 	ID       string
 	Approval int64
 }
 
-var askingColumns = columns[Asking]{
-	{"id", func(a *Asking) any { return a.ID }, func(a *Asking) any { return &a.ID }},
-	{"approval", func(a *Asking) any { return a.Approval }, func(a *Asking) any { return &a.Approval }},
+var approvalRequestColumns = columns[ApprovalRequest]{
+	{"id", func(a *ApprovalRequest) any { return a.ID }, func(a *ApprovalRequest) any { return &a.ID }},
+	{"approval", func(a *ApprovalRequest) any { return a.Approval }, func(a *ApprovalRequest) any { return &a.Approval }},
 }
 
-// PendingAskings returns the request IDs of pending approvals.
-func (s *Store) PendingAskings(ctx context.Context) ([]Asking, error) {
+// PendingRequests returns the request IDs of pending approvals.
+func (s *Store) PendingRequests(ctx context.Context) ([]ApprovalRequest, error) {
 	const op = "read askings"
-	rows, err := s.db.QueryContext(ctx, "SELECT "+askingColumns.names(", ")+` FROM askings
+	rows, err := s.db.QueryContext(ctx, "SELECT "+approvalRequestColumns.names(", ")+` FROM askings
 		WHERE approval IN (SELECT n FROM approvals WHERE state = 'pending') ORDER BY approval, id`)
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
-	all, err := askingColumns.rows(rows)
+	all, err := approvalRequestColumns.rows(rows)
 	return all, s.explain(op, err)
 }
 
@@ -165,7 +165,7 @@ var grantColumns = columns[Grant]{
 
 // AddGrant records a grant and returns its number.
 func (s *Store) AddGrant(ctx context.Context, g Grant) (int64, error) {
-	text := "INSERT INTO grants (" + grantColumns.names(", ") + ") VALUES " + grantColumns.places()
+	text := "INSERT INTO grants (" + grantColumns.names(", ") + ") VALUES " + grantColumns.placeholders()
 	res, err := s.db.ExecContext(ctx, text, grantColumns.values(&g)...)
 	if err != nil {
 		return 0, s.explain("record a grant", err)

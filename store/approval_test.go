@@ -11,7 +11,7 @@ import (
 
 func fullApproval(n int64) Approval {
 	at := time.Unix(1_700_000_000, n)
-	return Approval{N: n, State: ApprovalPending, Kind: "line", Session: "s", Body: []byte(`{"a":1}`), Asked: at, Ended: at.Add(1)}
+	return Approval{N: n, State: ApprovalPending, Kind: "line", Session: "s", Body: []byte(`{"a":1}`), Requested: at, Ended: at.Add(1)}
 }
 
 func TestFullApprovalIsFull(t *testing.T) {
@@ -63,8 +63,8 @@ func TestApprovals(t *testing.T) {
 	if _, err := s.ApprovalOf(ctx, "nosuch"); !errors.Is(err, ErrNoApproval) {
 		t.Error(err)
 	}
-	waiting, err := s.PendingAskings(ctx)
-	want := []Asking{{"job-1", 1}, {"job-2", 2}, {"job-x", 2}, {"job-4", 4}, {"job-5", 5}}
+	waiting, err := s.PendingRequests(ctx)
+	want := []ApprovalRequest{{"job-1", 1}, {"job-2", 2}, {"job-x", 2}, {"job-4", 4}, {"job-5", 5}}
 	if err != nil || !reflect.DeepEqual(waiting, want) {
 		t.Errorf("%v %v", waiting, err)
 	}

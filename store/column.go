@@ -27,8 +27,8 @@ func (c columns[T]) names(sep string) string {
 	return strings.Join(list, sep)
 }
 
-// places returns the parameter list of an INSERT.
-func (c columns[T]) places() string { return "(?" + strings.Repeat(", ?", len(c)-1) + ")" }
+// placeholders returns the parameter list of an INSERT.
+func (c columns[T]) placeholders() string { return "(?" + strings.Repeat(", ?", len(c)-1) + ")" }
 
 // values returns the values of r for an INSERT.
 func (c columns[T]) values(r *T) []any {

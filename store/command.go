@@ -71,7 +71,7 @@ var commandColumns = columns[Command]{
 // ErrNotFound without the session, and ErrCommandExists for a number in use.
 func (s *Store) AddCommand(ctx context.Context, c Command) (n int, err error) {
 	values := commandColumns.values(&c)
-	places := commandColumns.places()
+	places := commandColumns.placeholders()
 	if c.N == 0 { // one statement, so that two callers get two numbers
 		values[1] = c.Session
 		places = strings.Replace(places, "?, ?", "?, (SELECT coalesce(max(n), 0) + 1 FROM commands WHERE session = ?)", 1)

@@ -11,11 +11,11 @@ import (
 
 // Kinds of completions.
 const (
-	OfJob      = "job"
-	OfCommand  = "command"
-	OfSession  = "session"
-	OfInput    = "input"    // a program waits for a user
-	OfApproval = "approval" // approval by a user is required
+	CompletionJob      = "job"
+	CompletionCommand  = "command"
+	CompletionSession  = "session"
+	CompletionInput    = "input"    // a program waits for a user
+	CompletionApproval = "approval" // approval by a user is required
 )
 
 // KeptCompletions is the number of stored completions, the newest ones.
@@ -86,7 +86,7 @@ func (s *Store) Subscribe(ctx context.Context, sub Subscription) (Subscription, 
 	if sub.Cursor, err = newestSeq(ctx, tx); err != nil {
 		return sub, s.explain(op, err)
 	}
-	text := "INSERT INTO subscriptions (" + subscriptionColumns.names(", ") + ") VALUES " + subscriptionColumns.places() + " ON CONFLICT DO NOTHING"
+	text := "INSERT INTO subscriptions (" + subscriptionColumns.names(", ") + ") VALUES " + subscriptionColumns.placeholders() + " ON CONFLICT DO NOTHING"
 	res, err := tx.ExecContext(ctx, text, subscriptionColumns.values(&sub)...)
 	if err := s.requireRow(op, ErrSubscribed, res, err); err != nil {
 		return sub, err
@@ -160,9 +160,9 @@ func (s *Store) Acknowledge(ctx context.Context, sub *Subscription, cursor uint6
 	return s.requireRow("acknowledge completions of "+sub.Name, ErrNoSubscription, res, err)
 }
 
-// Completions returns up to limit unacknowledged completions after a seq, oldest first. lost counts the completions of
-// any kind that were dropped after it, perhaps a few less: only KeptCompletions are stored. upTo is the last seq that
-// the query covers.
+// Completions returns up to limit unacknowledged completions after a seq, oldest first. dropped counts the completions of any
+// kind that were dropped after it, perhaps a few less: only KeptCompletions are stored. upTo is the last seq that the query
+// covers.
 func (s *Store) Completions(ctx context.Context, sub *Subscription, after uint64, limit int) (all []Completion, dropped, upTo uint64, err error) {
 	const op = "read completions"
 	if upTo, err = newestSeq(ctx, s.db); err != nil {

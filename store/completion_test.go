@@ -59,7 +59,7 @@ func TestCompletions(t *testing.T) {
 	s := openTest(t, path)
 	endJob(t, s, "before")
 	all := subscribe(t, s, Subscription{Name: "all"})
-	subscribe(t, s, Subscription{Name: "jobs", Kinds: []string{OfJob}, Session: "1"})
+	subscribe(t, s, Subscription{Name: "jobs", Kinds: []string{CompletionJob}, Session: "1"})
 	if _, err := s.Subscribe(ctx, all); !errors.Is(err, ErrSubscribed) {
 		t.Errorf("made twice: %v", err)
 	}
@@ -77,7 +77,7 @@ func TestCompletions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		must(t, s.AddCompletion(ctx, Completion{Kind: OfInput, Session: "s1", Ref: "77", State: "password", Text: "Password:"}))
+		must(t, s.AddCompletion(ctx, Completion{Kind: CompletionInput, Session: "s1", Ref: "77", State: "password", Text: "Password:"}))
 		must(t, s.PutApproval(ctx, Approval{N: 7, State: ApprovalPending, Kind: "line", Body: []byte(`{"view":{"line":"rm x"}}`)}, "a"))
 	}
 	must(t, s.PutApproval(ctx, Approval{N: 7, State: ApprovalAnswered, Kind: "line", Body: []byte("{}")}, ""))

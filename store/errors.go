@@ -73,7 +73,9 @@ func mayBeFull(err error) bool {
 }
 
 // isFull reports whether the disk of a file is full.
-func isFull(path string) bool { return errors.Is(atomicfile.Room(filepath.Dir(path)), syscall.ENOSPC) }
+func isFull(path string) bool {
+	return errors.Is(atomicfile.CheckSpace(filepath.Dir(path)), syscall.ENOSPC)
+}
 
 // classify returns the remedy for an error and the error of this package that it corresponds to, or nil for other
 // errors.

@@ -136,8 +136,8 @@ func (s *Store) ForgetInbox(ctx context.Context, before time.Time) error {
 	return s.explain("forget old entries of the inbox", err)
 }
 
-// SawSession records that a user's client showed a session.
-func (s *Store) SawSession(ctx context.Context, session string, at time.Time) error {
+// MarkSessionSeen records that a user's client showed a session.
+func (s *Store) MarkSessionSeen(ctx context.Context, session string, at time.Time) error {
 	_, err := s.db.ExecContext(ctx, `INSERT INTO inbox_seen (session, seen_ns) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ?)
 		ON CONFLICT (session) DO UPDATE SET seen_ns = max(seen_ns, excluded.seen_ns)`, session, nanos(at), session)
 	return s.explain("record that a session was seen", err)
@@ -161,16 +161,16 @@ func (s *Store) SeenSessions(ctx context.Context) (map[string]time.Time, error) 
 	return seen, s.explain(op, err)
 }
 
-// Ended is a run that ended: a user's command in a shell, a user's job in the background, or the program of a session.
-type Ended struct {
+// EndedRun is a run that ended: a user's command in a shell, a user's job in the background, or the program of a session.
+type EndedRun struct {
 	Completion
 	Started time.Time
 	Cwd     string
 }
 
-// ended selects the runs of users. It omits runs whose caller waited for the end, runs of agents, which read the end
+// selectEndedRuns selects the runs of users. It omits runs whose caller waited for the end, runs of agents, which read the end
 // themselves, and runs that a user stopped. The entry of a job includes its session and command.
-const ended = `
+const selectEndedRuns = `
 SELECT kind, session, name, ref, state, exit_code, signal, text, at_ns, started_ns, cwd FROM (
 	SELECT 'command' AS kind, c.session AS session, s.name AS name, CAST(c.n AS TEXT) AS ref, c.state AS state, c.exit_code AS exit_code,
 		c.signal AS signal, substr(c.text, 1, 1000) AS text, c.ended_ns AS at_ns, c.started_ns AS started_ns, c.cwd AS cwd
@@ -197,16 +197,16 @@ SELECT kind, session, name, ref, state, exit_code, signal, text, at_ns, started_
 ORDER BY at_ns DESC LIMIT ?2`
 
 // EndedRuns returns the newest runs of users that ended after a time and after a client last showed their session, newest first.
-func (s *Store) EndedRuns(ctx context.Context, after time.Time, limit int) ([]Ended, error) {
+func (s *Store) EndedRuns(ctx context.Context, after time.Time, limit int) ([]EndedRun, error) {
 	const op = "read ended runs"
-	rows, err := s.db.QueryContext(ctx, ended, nanos(after), limit)
+	rows, err := s.db.QueryContext(ctx, selectEndedRuns, nanos(after), limit)
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
 	defer rows.Close()
-	var all []Ended
+	var all []EndedRun
 	for rows.Next() {
-		var e Ended
+		var e EndedRun
 		dests := append(completionColumns[1:].dests(&e.Completion), nanosInto{&e.Started}, &e.Cwd)
 		if err := rows.Scan(dests...); err != nil {
 			return nil, s.explain(op, err)

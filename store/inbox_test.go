@@ -43,9 +43,9 @@ func TestEnded(t *testing.T) {
 		must(t, s.AddJob(ctx, Job{ID: id, Session: "ofjob", Kind: JobCommand, Line: "make", State: JobDone, Request: []byte(request), Result: []byte(`{"state":"exited","exit_code":2}`), Created: at(0), Ended: at(5)}))
 	}
 	must(t, s.AddJob(ctx, Job{ID: "stopped", Session: "x", Kind: JobLine, Line: "make", State: JobDone, Request: []byte(`{"background":true}`), Result: []byte(`{"state":"killed","timed_out":"none"}`), Created: at(0), Ended: at(5)}))
-	must(t, s.SawSession(ctx, "seen", at(1)))
-	must(t, s.SawSession(ctx, "seen", at(0))) // later counts
-	must(t, s.SawSession(ctx, "no such", at(1)))
+	must(t, s.MarkSessionSeen(ctx, "seen", at(1)))
+	must(t, s.MarkSessionSeen(ctx, "seen", at(0))) // later counts
+	must(t, s.MarkSessionSeen(ctx, "no such", at(1)))
 	list, err := s.EndedRuns(ctx, time.Unix(50, 0), 100)
 	must(t, err)
 	var got []string
@@ -90,7 +90,7 @@ func TestInbox(t *testing.T) {
 	if got, want := numbers(), "1:job 1:0:true 3:notification a 1:0:false 4:bell a 30:2:false "; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	must(t, s.SawSession(ctx, "a", at(40)))
+	must(t, s.MarkSessionSeen(ctx, "a", at(40)))
 	must(t, s.AddMessages(ctx, []InboxEntry{bell(50)}, 2))
 	port := func(p string, n int64) InboxEntry {
 		return InboxEntry{Key: "port a " + p, Session: "a", Text: p, At: at(n)}

@@ -50,7 +50,7 @@ var jobColumns = columns[Job]{
 
 // AddJob records a job, or returns ErrJobExists.
 func (s *Store) AddJob(ctx context.Context, j Job) error {
-	text := "INSERT INTO jobs (" + jobColumns.names(", ") + ") VALUES " + jobColumns.places() + " ON CONFLICT (id) DO NOTHING"
+	text := "INSERT INTO jobs (" + jobColumns.names(", ") + ") VALUES " + jobColumns.placeholders() + " ON CONFLICT (id) DO NOTHING"
 	res, err := s.db.ExecContext(ctx, text, jobColumns.values(&j)...)
 	return s.requireRow("record job "+j.ID, ErrJobExists, res, err)
 }

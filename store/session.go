@@ -29,8 +29,8 @@ type Session struct {
 	Policy string `json:"policy,omitempty"` // policy preset requested at the start; "": the default one
 	Agent  string `json:"agent,omitempty"`  // label of the agent that started it; "": a user
 
-	Call  string `json:"call,omitempty"`  // ID that the caller gave its start request, or ""
-	Asked string `json:"asked,omitempty"` // digest of that request
+	Call          string `json:"call,omitempty"`  // ID that the caller gave its start request, or ""
+	RequestDigest string `json:"asked,omitempty"` // digest of that request
 
 	PID      int    `json:"pid,omitempty"`
 	State    string `json:"state"`               // running, exited, lost
@@ -77,14 +77,14 @@ var sessionColumns = columns[Session]{
 	{"policy", func(s *Session) any { return s.Policy }, func(s *Session) any { return &s.Policy }},
 	{"agent", func(s *Session) any { return s.Agent }, func(s *Session) any { return &s.Agent }},
 	{"call_id", func(s *Session) any { return s.Call }, func(s *Session) any { return &s.Call }},
-	{"asked", func(s *Session) any { return s.Asked }, func(s *Session) any { return &s.Asked }},
+	{"asked", func(s *Session) any { return s.RequestDigest }, func(s *Session) any { return &s.RequestDigest }},
 	{"max_rss", func(s *Session) any { return s.MaxRSS }, func(s *Session) any { return &s.MaxRSS }},
 }
 
 // CreateSession records a session. Errors are ErrExists and ErrNameTaken.
 func (s *Store) CreateSession(ctx context.Context, r Session) error {
 	insert, err := s.prepare(ctx, &s.insert, func() string {
-		return "INSERT INTO sessions (" + sessionColumns.names(", ") + ") VALUES " + sessionColumns.places()
+		return "INSERT INTO sessions (" + sessionColumns.names(", ") + ") VALUES " + sessionColumns.placeholders()
 	})
 	if err == nil {
 		_, err = insert.ExecContext(ctx, sessionColumns.values(&r)...)

@@ -41,7 +41,7 @@ func full(id string) Session {
 		ID: id, Name: "name of " + id, Argv: []string{"make", "-C", "a b", "ü\n\""}, Shell: true, Cwd: "/srv/ü",
 		Env: []string{"A=1", "B="}, Labels: map[string]string{"team": "red"}, Cols: 132, Rows: 43,
 		Engine: "vt10x", Keeper: "main", Pipe: true, Temporary: true, Restore: "shell",
-		Policy: "readonly", Agent: "claude", Call: "c1", Asked: "5e11",
+		Policy: "readonly", Agent: "claude", Call: "c1", RequestDigest: "5e11",
 		PID: 4711, State: "exited", ExitCode: &code, Signal: "SIGKILL", Stopped: true, Title: "make: done",
 		Created: at, Started: at.Add(1), Ended: at.Add(time.Hour),
 		User: time.Second, System: 2 * time.Second, MaxRSS: 1 << 33,

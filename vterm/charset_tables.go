@@ -44,7 +44,7 @@ type charsetTable struct {
 	size96   bool      // designated by - . / rather than ( ) * +
 	national bool      // only with DECNRCM, as in xterm
 	mappings []mapping // differences from ASCII
-	last     []rune    // instead of marks: the last characters of the set, up to 0x7e
+	last     []rune    // instead of mappings: the last characters of the set, up to 0x7e
 }
 
 // national returns the mappings of a national replacement set (VT510, table 5-4): the characters that replace # @ [ \ ]

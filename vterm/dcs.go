@@ -83,7 +83,7 @@ func (t *Terminal) setting(name string) (string, bool) {
 
 // requestCapability implements XTGETTCAP. Names and values are in hex. Only known names are answered, in the table's
 // spelling; unknown names are not repeated.
-func (a *answers) requestCapability(_ *parse.Seq, data []byte) {
+func (a *replyQueue) requestCapability(_ *parse.Seq, data []byte) {
 	for _, h := range strings.Split(string(data), ";") {
 		name, err := hex.DecodeString(h)
 		v, ok := capabilities[string(name)]

@@ -25,7 +25,7 @@ const (
 	EventSync                // Num: 1 started, 0 ended: mode 2026
 	EventWindow              // Num: requested CSI t operation, informational
 	EventReset               // RIS
-	EventLost                // Num: events dropped because the queue was full; Name "string": one control string that was too long
+	EventDropped             // Num: events dropped because the queue was full; Name "string": one control string that was too long
 )
 
 // Event reports something that a program sent other than text. At is the number of bytes written to the engine up to
@@ -66,7 +66,7 @@ func (t *Terminal) emit(e Event) {
 func (t *Terminal) Events(dst []Event) []Event {
 	dst = append(dst, t.events...)
 	if t.eventsLost > 0 {
-		dst = append(dst, Event{Kind: EventLost, Num: t.eventsLost, At: t.written})
+		dst = append(dst, Event{Kind: EventDropped, Num: t.eventsLost, At: t.written})
 	}
 	clear(t.events)
 	t.events, t.eventsLost = t.events[:0], 0

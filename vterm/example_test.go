@@ -165,7 +165,7 @@ var eventNames = map[vterm.EventKind]string{
 	vterm.EventMark: "mark", vterm.EventNotify: "notify", vterm.EventProgress: "progress",
 	vterm.EventClipboard: "clipboard", vterm.EventUserVar: "variable", vterm.EventContext: "context",
 	vterm.EventModes: "modes", vterm.EventAltScreen: "alternate", vterm.EventResize: "resize",
-	vterm.EventSync: "sync", vterm.EventWindow: "window", vterm.EventReset: "reset", vterm.EventLost: "lost",
+	vterm.EventSync: "sync", vterm.EventWindow: "window", vterm.EventReset: "reset", vterm.EventDropped: "lost",
 }
 
 // eventText is an event as "kind name|text|number", without what is empty at its end.

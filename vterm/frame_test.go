@@ -144,7 +144,7 @@ func TestEvents(t *testing.T) {
 		feed(term, "\x07")
 	}
 	events = term.Events(nil)
-	if n := len(events); n != EventQueueMax+1 || events[n-1].Kind != EventLost || events[n-1].Num != EventQueueMax {
+	if n := len(events); n != EventQueueMax+1 || events[n-1].Kind != EventDropped || events[n-1].Num != EventQueueMax {
 		t.Errorf("%d events, the last is %+v", n, events[n-1])
 	}
 }

@@ -196,11 +196,11 @@ func TestLongLine_TouchesFewCells_WhenResized(t *testing.T) {
 			h := term.scrollback
 			var f Frame
 			for _, size := range [][2]int{{100, 24}, {99, 30}, {98, 20}, {40, 10}, {150, 50}, {80, 24}} {
-				before := h.Touched
+				before := h.ReflowedCells
 				term.Resize(size[0], size[1])
 				term.Recent(64)
 				term.Frame(&f, Query{})
-				if n := h.Touched - before; n > 4<<15 {
+				if n := h.ReflowedCells - before; n > 4<<15 {
 					t.Errorf("%v: %d cells were touched", size, n)
 				}
 				if what := broken(term); what != "" {

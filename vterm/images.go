@@ -61,7 +61,7 @@ type Place struct {
 
 // findPlacements returns the places of the placements on a screen. The top of a placement may have scrolled away.
 func (t *Terminal) findPlacements(s *grid.Screen) (all map[int]Place) {
-	s.EachImage(func(index, row, col int) { all = t.showsAt(all, index, row, col) })
+	s.EachImage(func(index, row, col int) { all = t.recordCell(all, index, row, col) })
 	if s == t.primary && all != nil {
 		most := 0
 		for index := range all {
@@ -80,7 +80,7 @@ func (t *Terminal) placedAbove(from, to int) (all map[int]Place) {
 	}
 	h := t.History()
 	for n := from; n < min(to, h.Len()); n++ {
-		t.imagesOf(h, n, func(index, col int) { all = t.showsAt(all, index, n, col) })
+		t.imagesOf(h, n, func(index, col int) { all = t.recordCell(all, index, n, col) })
 	}
 	if all != nil {
 		t.findStarts(h, all, from, from)
@@ -88,8 +88,8 @@ func (t *Terminal) placedAbove(from, to int) (all map[int]Place) {
 	return all
 }
 
-// showsAt records that a placement has this cell. Rows are visited from top to bottom.
-func (t *Terminal) showsAt(all map[int]Place, index, row, col int) map[int]Place {
+// recordCell records that a placement has this cell. Rows are visited from top to bottom.
+func (t *Terminal) recordCell(all map[int]Place, index, row, col int) map[int]Place {
 	p, known := all[index]
 	switch {
 	case known && col >= p.Col:
@@ -261,8 +261,8 @@ func (t *Terminal) oscFile(s string) {
 	t.images.Add(img)
 	at := t.cur
 	p := g.FilePlacement(img, t.cols, t.rows, t.cols-t.cur.Col, t.opts.CellWidth, t.opts.CellHeight)
-	t.placeImage(p, !g.Stays())
-	if g.Stays() {
+	t.placeImage(p, !g.KeepsCursor())
+	if g.KeepsCursor() {
 		t.cur = at
 		return
 	}
@@ -417,7 +417,7 @@ func (t *Terminal) covering(x, y int, match func(*Placement) bool) func(*Placeme
 	return func(p *Placement, _, _ int) bool { return found[p] }
 }
 
-func (a *answers) answerKitty(g *graphics.Command, err string) {
+func (a *replyQueue) answerKitty(g *graphics.Command, err string) {
 	if body, wanted := g.Answer(err); wanted {
 		a.reply('_', body+a.terminator())
 	}

@@ -59,8 +59,8 @@ type Modes struct {
 	CellWidth, CellHeight int // pixels, for MouseEncodingPixel
 }
 
-// noticeModes emits EventModes if relevant modes have changed.
-func (t *Terminal) noticeModes() {
+// emitModeChange emits EventModes if relevant modes have changed.
+func (t *Terminal) emitModeChange() {
 	if m := t.Modes(); m != t.lastModes {
 		t.lastModes = m
 		t.emit(Event{Kind: EventModes})

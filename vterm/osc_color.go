@@ -10,7 +10,7 @@ import (
 // colors holds the colours that a program can set and query.
 type colors struct {
 	color.Table
-	out   *answers
+	out   *replyQueue
 	outer *Outer
 }
 
@@ -121,9 +121,9 @@ func (c *colors) resetDynamic(n int, _ string) {
 	c.SetDynamic(n-110, def.Dynamic[n-110])
 }
 
-// kittyColors are the names that OSC 21 knows (kitty, "Color control"): the number of a dynamic colour, or -1
-// for what this terminal does not have. An answer takes its names from here: what is not known gets none,
-// where kitty echoes it, because an answer that is not read is read by the shell as typed text.
+// kittyColors maps the names of OSC 21 (kitty, "Color control") to numbers of dynamic colours. The number is -1 for a colour
+// that this terminal lacks. Answers contain only these names. Unknown names get no answer, which kitty would echo: a shell
+// would read an unread answer as typed text.
 var kittyColors = map[string]int{
 	"foreground": 0, "background": 1, "cursor": 2,
 	"cursor_text": -1, "visual_bell": -1, "selection_foreground": -1, "selection_background": -1,

@@ -13,8 +13,8 @@ import (
 // further answers.
 const repliesMax = 1 << 20
 
-// answers holds the answers to be typed into the program.
-type answers struct {
+// replyQueue holds the answers to be typed into the program.
+type replyQueue struct {
 	replies []byte
 	bit8    bool // S8C1T: with 8-bit C1 controls
 	bell    bool // the query being answered by replyOSC ended in BEL
@@ -22,7 +22,7 @@ type answers struct {
 
 // reply queues a reply to the program, in one of the forms of internal/replyform: output determines only numbers in it. c1
 // is the second byte of the 7-bit form of its C1 control, which is sent as S7C1T or S8C1T selected.
-func (a *answers) reply(c1 byte, body string) {
+func (a *replyQueue) reply(c1 byte, body string) {
 	if len(a.replies)+len(body) > repliesMax {
 		return
 	}
@@ -34,17 +34,17 @@ func (a *answers) reply(c1 byte, body string) {
 	a.replies = append(a.replies, body...)
 }
 
-func (a *answers) replyCSI(format string, args ...any) {
+func (a *replyQueue) replyCSI(format string, args ...any) {
 	a.reply('[', fmt.Sprintf(format, args...))
 }
 
 // replyDCS answers with a device control string.
-func (a *answers) replyDCS(format string, args ...any) {
+func (a *replyQueue) replyDCS(format string, args ...any) {
 	a.reply('P', fmt.Sprintf(format, args...)+a.terminator())
 }
 
 // replyOSC answers a query with the terminator that the query had.
-func (a *answers) replyOSC(format string, args ...any) {
+func (a *replyQueue) replyOSC(format string, args ...any) {
 	end := a.terminator()
 	if a.bell {
 		end = "\a"
@@ -53,7 +53,7 @@ func (a *answers) replyOSC(format string, args ...any) {
 }
 
 // terminator returns BEL or ST, as the query had.
-func (a *answers) terminator() string {
+func (a *replyQueue) terminator() string {
 	if a.bit8 {
 		return "\x9c"
 	}
@@ -86,13 +86,13 @@ func (t *Terminal) secondaryAttributes(s *parse.Seq) {
 }
 
 // tertiaryAttributes implements DA3: the unit id, zero as in xterm.
-func (a *answers) tertiaryAttributes(s *parse.Seq) {
+func (a *replyQueue) tertiaryAttributes(s *parse.Seq) {
 	if s.Param(0, 0) == 0 {
 		a.replyDCS("!|00000000")
 	}
 }
 
-func (a *answers) reportVersion(s *parse.Seq) {
+func (a *replyQueue) reportVersion(s *parse.Seq) {
 	if s.Param(0, 0) == 0 {
 		a.replyDCS(">|%s", versionName)
 	}
@@ -142,7 +142,7 @@ func (t *Terminal) privateStatusReport(s *parse.Seq) {
 func (t *Terminal) scheme() int { return 1 + boolInt(t.opts.LightScheme) }
 
 // terminalParameters implements DECREQTPARM.
-func (a *answers) terminalParameters(s *parse.Seq) {
+func (a *replyQueue) terminalParameters(s *parse.Seq) {
 	if p := s.Param(0, 0); p <= 1 {
 		a.replyCSI("%d;1;1;128;128;1;0x", p+2)
 	}

@@ -77,13 +77,13 @@ func (t *Terminal) hardReset() {
 	t.collector = graphics.Command{}
 	t.scr.Clear(t.blankCell())
 	t.scrollback.Clear()
-	t.syncEnded()
+	t.endSync()
 	t.scr.TouchAll()
 	t.emit(Event{Kind: EventReset})
 }
 
-// syncEnded ends synchronized output.
-func (t *Terminal) syncEnded() {
+// endSync ends synchronized output.
+func (t *Terminal) endSync() {
 	if t.syncing {
 		t.changedSync(false)
 	}

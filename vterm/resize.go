@@ -34,11 +34,11 @@ func (t *Terminal) resize(cols, rows int) {
 		t.alternate.Crop(at, cols, rows)
 	}
 	t.cols, t.rows = cols, rows
-	t.settleSize()
+	t.applySize()
 }
 
-// settleSize updates all state that depends on the size.
-func (t *Terminal) settleSize() {
+// applySize updates all state that depends on the size.
+func (t *Terminal) applySize() {
 	t.resetMargins()
 	t.tabs.grow(t.cols)
 	for _, c := range []*grid.Cursor{&t.cur, &t.saved[0].cur, &t.saved[1].cur} {

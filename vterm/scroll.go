@@ -40,7 +40,7 @@ func (t *Terminal) scrollLine() {
 			t.scrollback.Push(r)
 		}
 	} else {
-		s.Unlink(top)
+		s.BreakWrap(top)
 	}
 	s.RotateUp(top, bottom, 1)
 	r.Clear(t.blankCell(), t.cols)

@@ -238,12 +238,12 @@ func (t *Terminal) runColorSGRs(p []byte) (at int) {
 		t.join = 0
 		if at += n; len(p)-at > 1 && p[at]-0x20 < 0x5f {
 			single := p[at+1] < ' '
-			n := t.looseText(p[at:])
+			n := t.fastTextWithoutID(p[at:])
 			if n == 0 {
 				n = t.fastText(p[at:]) // the style has an id
 			}
 			if at += n; single && n > 0 {
-				at += t.looseLetters(p[at:])
+				at += t.fastColoredLetters(p[at:])
 			}
 		}
 	}

@@ -23,7 +23,7 @@ type Terminal struct {
 	screens    // primary and alternate
 	keyboard   // encoding of keys
 	eventQueue // events for the owner
-	answers    // queued answers to the program
+	replyQueue // queued answers to the program
 
 	scrollback *grid.Scrollback
 	tables     grid.Tables
@@ -81,7 +81,7 @@ func (t *Terminal) start() {
 	t.scr = t.primary
 	t.scrollback = grid.NewScrollback(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
 	t.tables.Styles.Init()
-	t.colors = colors{out: &t.answers, outer: &t.opts.outer}
+	t.colors = colors{out: &t.replyQueue, outer: &t.opts.outer}
 	t.colors.Reset()
 	t.resetState()
 	t.tables.Version = 1

@@ -67,8 +67,8 @@ func (t *Terminal) fastText(p []byte) int {
 	return n
 }
 
-// looseText is fastText for a pen whose style gets no id (grid.StyleTable.Lacks) on a packed row.
-func (t *Terminal) looseText(p []byte) int {
+// fastTextWithoutID is fastText for a pen whose style gets no id (grid.StyleTable.Lacks) on a packed row.
+func (t *Terminal) fastTextWithoutID(p []byte) int {
 	if !t.simple || t.protect != 0 || t.join != 0 && t.join != width.Plain || !t.tables.Styles.Lacks(&t.pen) {
 		return 0
 	}
@@ -95,9 +95,9 @@ func (t *Terminal) looseText(p []byte) int {
 	return n
 }
 
-// looseLetters combines runColorSGRs and looseText for single letters on the cursor's row, each in a colour, after
+// fastColoredLetters combines runColorSGRs and looseText for single letters on the cursor's row, each in a colour, after
 // others of the same form, as in images made of characters. It returns the number of consumed bytes.
-func (t *Terminal) looseLetters(p []byte) (at int) {
+func (t *Terminal) fastColoredLetters(p []byte) (at int) {
 	if !t.simple || t.protect != 0 || t.cur.Pending || !t.pen.ColorOnly() {
 		return 0
 	}
@@ -143,7 +143,7 @@ func (t *Terminal) fastLines(p []byte) int {
 		at += t.scr.AppendLines(p[at:], t.top, t.bottom, t.cell.Style(), t.blank, kept)
 	}
 	if at > 0 {
-		t.scr.Unlink(t.top)
+		t.scr.BreakWrap(t.top)
 		t.scr.Touch(t.top, t.bottom+1)
 		t.noteLast(p[:at])
 	}
@@ -178,7 +178,7 @@ func (t *Terminal) fastSteps(p []byte) (at int) {
 		t.cur.Col = min(t.cur.Col+n, t.cols-1)
 	}
 	if at > 0 {
-		t.scr.Unlink(t.top)
+		t.scr.BreakWrap(t.top)
 		t.scr.Touch(t.top, t.bottom+1)
 		t.lastRune = rune(p[at-2])
 	}

@@ -32,7 +32,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	t.written += uint64(len(p))
 	t.at = 0
 	t.scr.Flush()
-	t.noticeModes()
+	t.emitModeChange()
 	t.compactTables()
 	return len(p), nil
 }
@@ -57,7 +57,7 @@ func (t *Terminal) printText(p []byte) {
 			}
 			n := 0
 			if t.penStale {
-				if n = t.looseText(p[at:]); n == 0 {
+				if n = t.fastTextWithoutID(p[at:]); n == 0 {
 					t.freshenPen()
 				}
 			}
@@ -258,7 +258,7 @@ func (t *Terminal) dispatch(event parse.Event) {
 		t.apc(t.parser.Str)
 		t.parser.Release()
 	case parse.Discarded:
-		t.emit(Event{Kind: EventLost, Name: "string", Num: 1})
+		t.emit(Event{Kind: EventDropped, Name: "string", Num: 1})
 	}
 }
 

@@ -175,7 +175,7 @@ func (a *app) isLogin() bool {
 
 // renew updates the variables that the configuration names (shells.renew) in running shells, from this login.
 func (a *app) renew(ctx context.Context, c *client.Client) {
-	names := a.settings().Shells.Renew
+	names := a.settings().Shells.UpdateEnv
 	if len(names) == 0 || !a.isLogin() {
 		return
 	}

@@ -75,7 +75,7 @@ func (a *app) link(ctx context.Context, name, program string, readyFD int) error
 			_ = ready.Close()
 		}
 	}
-	l := hosts.Link{Target: w.Target, SSH: w.SSH, Program: program, Keep: h.Settings.Hosts.Keep, Version: version(), Log: logs.To(os.Stderr)}
+	l := hosts.Link{Target: w.Target, SSH: w.SSH, Program: program, Keep: h.Settings.Hosts.ConnIdleTimeout, Version: version(), Log: logs.To(os.Stderr)}
 	served := false
 	err = l.Serve(ctx, func() {
 		served = true

@@ -108,7 +108,7 @@ func (a *app) showConfig() error {
 	if wrong != nil {
 		r.Problems = strings.Split(wrong.Error(), "\n")
 	}
-	for _, row := range config.Rows() {
+	for _, row := range config.KeySpecs() {
 		r.Keys = append(r.Keys, configKeyJSON{row.Key, row.Kind.String(), row.AllowedText(), string(row.When), row.Help})
 	}
 	if err := a.Print(r, func(w io.Writer) { writeValues(w, r.Values) }); err != nil || wrong == nil {
@@ -313,7 +313,7 @@ func (a *app) changeConfig(ctx context.Context, key string, change func(path str
 // completeConfig completes keys, and values of settings with fixed choices.
 func completeConfig(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var words []string
-	for _, r := range config.Rows() {
+	for _, r := range config.KeySpecs() {
 		switch {
 		case len(args) == 0:
 			words = append(words, r.Key+"\t"+r.Help)

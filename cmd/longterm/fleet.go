@@ -204,7 +204,7 @@ out of the process list. The machine's key is created here and never leaves it.
 			code = string(b)
 		}
 		kind, err := o.Join(cmd.Context(), dir, strings.TrimSpace(code))
-		if errors.Is(err, certs.ErrTaken) {
+		if errors.Is(err, certs.ErrNameTaken) {
 			return api.Errorf(api.CodeNameTaken, "fleet not joined: %v (also by a machine that left or is lost)", err).
 				WithHint("free the name with `longterm fleet revoke %s` on the machine that created the fleet, or use --name; the code stays valid", o.Name)
 		}

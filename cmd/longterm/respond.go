@@ -139,10 +139,10 @@ func (a *app) printFirings(ctx context.Context, s *client.Session) error {
 	if err != nil {
 		return err
 	}
-	return a.Print(list, func(w io.Writer) { firingTable(w, list) })
+	return a.Print(list, func(w io.Writer) { matchTable(w, list) })
 }
 
-func firingTable(w io.Writer, list []api.RespondFiring) {
+func matchTable(w io.Writer, list []api.RespondFiring) {
 	for _, f := range list {
 		rule := f.Rule
 		if f.Name != "" {

@@ -21,8 +21,8 @@ func NewAPNG(w io.WriteSeeker, cols, rows int, o pixel.Options) (Writer, error) 
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// framesAt is the file position of the number of frames: after the signature, IHDR and the head of acTL.
-const framesAt = 8 + 25 + 8
+// frameCountPos is the file position of the number of frames: after the signature, IHDR and the head of acTL.
+const frameCountPos = 8 + 25 + 8
 
 // apng writes an animated PNG.
 type apng struct {
@@ -76,7 +76,7 @@ func (a *apng) close() error {
 	}
 	number := binary.BigEndian.AppendUint32(nil, a.frames)
 	control := appendChunk(nil, "acTL", append(number, 0, 0, 0, 0))
-	if _, err := a.w.Seek(framesAt, io.SeekStart); err != nil {
+	if _, err := a.w.Seek(frameCountPos, io.SeekStart); err != nil {
 		return fmt.Errorf("write the number of pictures: %w", err)
 	}
 	if _, err := a.w.Write(control[8:]); err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// tint is a colour, 0xRRGGBB, and the number of pixels that have it.
-type tint struct {
+// colorCount is a colour, 0xRRGGBB, and the number of pixels that have it.
+type colorCount struct {
 	color uint32
 	count int
 }
@@ -23,11 +23,11 @@ const (
 func quantize(img *image.RGBA) (palette []uint32, indexes []byte) {
 	counts := map[uint32]int{}
 	each(img, func(c uint32) { counts[c]++ })
-	tints := make([]tint, 0, len(counts))
+	tints := make([]colorCount, 0, len(counts))
 	for c, n := range counts {
-		tints = append(tints, tint{c, n})
+		tints = append(tints, colorCount{c, n})
 	}
-	slices.SortFunc(tints, func(a, b tint) int {
+	slices.SortFunc(tints, func(a, b colorCount) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.color, b.color))
 	})
 	kept := len(tints)
@@ -66,8 +66,8 @@ func channel(c uint32, shift int) int { return int(c >> shift & 0xff) }
 
 // medianCut splits colours into n boxes, always the one with the widest range at the
 // median of its pixels, and gives each box's mean.
-func medianCut(tints []tint, n int) []uint32 {
-	boxes := [][]tint{tints}
+func medianCut(tints []colorCount, n int) []uint32 {
+	boxes := [][]colorCount{tints}
 	for len(boxes) < n {
 		best, at, axis := 0, -1, 0
 		for i, b := range boxes {
@@ -90,7 +90,7 @@ func medianCut(tints []tint, n int) []uint32 {
 }
 
 // widest returns the largest range of a channel, and the channel's shift.
-func widest(b []tint) (width, shift int) {
+func widest(b []colorCount) (width, shift int) {
 	for s := 0; s <= 16; s += 8 {
 		low, high := 255, 0
 		for _, t := range b {
@@ -104,8 +104,8 @@ func widest(b []tint) (width, shift int) {
 	return width, shift
 }
 
-func split(b []tint, shift int) (left, right []tint) {
-	slices.SortFunc(b, func(x, y tint) int { return channel(x.color, shift) - channel(y.color, shift) })
+func split(b []colorCount, shift int) (left, right []colorCount) {
+	slices.SortFunc(b, func(x, y colorCount) int { return channel(x.color, shift) - channel(y.color, shift) })
 	total := 0
 	for _, t := range b {
 		total += t.count
@@ -118,7 +118,7 @@ func split(b []tint, shift int) (left, right []tint) {
 	return b[:max(at, 1)], b[max(at, 1):]
 }
 
-func mean(b []tint) uint32 {
+func mean(b []colorCount) uint32 {
 	var sum [3]int
 	total := 0
 	for _, t := range b {

@@ -19,15 +19,15 @@ const (
 // NewSVG writes an SVG animated by CSS. Text stays text; repeated lines are written once. Readers with reduced motion
 // see the last screen.
 func NewSVG(w io.Writer, cols, rows int, title string, o render.PictureOptions) Writer {
-	return &film{
+	return &svgWriter{
 		w: w, o: o, cols: cols, rows: rows, lines: map[string]int{},
 		doc: render.NewSVG(cols, rows, title, o),
 	}
 }
 
-// film arranges screens on a sheet, in columns of screensPerColumn, which moves in steps behind a window of a screen's size. A
+// svgWriter arranges screens on a sheet, in columns of screensPerColumn, which moves in steps behind a window of a screen's size. A
 // single column would exceed the coordinates that browsers compute exactly.
-type film struct {
+type svgWriter struct {
 	w          io.Writer
 	o          render.PictureOptions
 	doc        *render.SVG
@@ -39,7 +39,7 @@ type film struct {
 	starts     []time.Duration
 }
 
-func (f *film) Add(s Shot) error {
+func (f *svgWriter) Add(s Shot) error {
 	o := f.o
 	o.Theme = s.Theme
 	var screen strings.Builder
@@ -69,12 +69,12 @@ func (f *film) Add(s Shot) error {
 const screensPerColumn = 100
 
 // place returns the position of a screen on the sheet.
-func (f *film) place(n int) (x, y int) {
+func (f *svgWriter) place(n int) (x, y int) {
 	return n / screensPerColumn * f.cols * render.CellWidth, n % screensPerColumn * f.rows * render.CellHeight
 }
 
 // line returns the number of a line's element.
-func (f *film) line(row []byte) int {
+func (f *svgWriter) line(row []byte) int {
 	n, ok := f.lines[string(row)]
 	if !ok {
 		n = len(f.lines)
@@ -84,7 +84,7 @@ func (f *film) line(row []byte) int {
 	return n
 }
 
-func (f *film) Close(end time.Duration) error {
+func (f *svgWriter) Close(end time.Duration) error {
 	end = max(end, time.Millisecond)
 	var rules strings.Builder
 	step := func(percent string, n int) {

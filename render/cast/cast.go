@@ -5,10 +5,9 @@
 //	version 2    [seconds since the beginning, code, data]
 //	version 3    [seconds since the event before, code, data]
 //
-// Codes are "o" (output), "i" (input), "r" (resize, "COLSxROWS"), "m" (marker) and, in
-// version 3, "x" (exit status). Data is text, so output is cut only between characters: what
-// of one is there waits for the rest (Writer.Output), and bytes that are no UTF-8 become
-// U+FFFD.
+// Codes are "o" (output), "i" (input), "r" (resize, "COLSxROWS"), "m" (marker) and, in version 3, "x" (exit status). Data is
+// text, so output is cut only between characters: an incomplete character waits for its remaining bytes (Writer.Output). Bytes
+// that are not UTF-8 become U+FFFD.
 package cast
 
 import (

@@ -19,18 +19,18 @@ import (
 const (
 	// Attributes is DA1, which all terminals answer.
 	Attributes = "\x1b[c"
-	// AskColours queries the colours of text and background.
-	AskColours = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
-	// AskColoursTmux queries the background of the terminal around tmux, where tmux allows that.
-	AskColoursTmux = "\x1bPtmux;\x1b\x1b]11;?\x1b\x1b\\\x1b\\"
+	// AskColors queries the colours of text and background.
+	AskColors = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
+	// AskColorsTmux queries the background of the terminal around tmux, where tmux allows that.
+	AskColorsTmux = "\x1bPtmux;\x1b\x1b]11;?\x1b\x1b\\\x1b\\"
 	// AskKeys queries the flags of the kitty keyboard protocol.
 	AskKeys = "\x1b[?u"
 	// AskCell queries the pixels of a cell.
 	AskCell = "\x1b[16t"
-	// Follow enables reports of changes of the colour scheme, Unfollow disables them.
-	Follow, Unfollow = "\x1b[?2031h", "\x1b[?2031l"
+	// EnableSchemeReports enables reports of changes of the colour scheme, Unfollow disables them.
+	EnableSchemeReports, DisableSchemeReports = "\x1b[?2031h", "\x1b[?2031l"
 	// StopReports disables all reports that a terminal sends by itself.
-	StopReports = "\x1b[=1;1u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l" + Unfollow
+	StopReports = "\x1b[=1;1u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l" + DisableSchemeReports
 )
 
 // Answers finds a terminal's answers in its input, which may arrive in pieces of any size.

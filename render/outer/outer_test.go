@@ -68,7 +68,7 @@ func TestOuterOfAnswers(t *testing.T) {
 func TestFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f Fence
-		f.CountQueries([]byte(AskColours+Attributes), time.Now())
+		f.CountQueries([]byte(AskColors+Attributes), time.Now())
 		if !f.Pending(time.Now()) {
 			t.Error("no answer is expected")
 		}

@@ -44,7 +44,7 @@ func (g *glyphs) init(cell image.Point, base int, thin float32, system bool) {
 	g.cell, g.base, g.thin = cell, base, thin
 	g.fonts = embedded()
 	if system {
-		g.fonts = withSystem()
+		g.fonts = allFonts()
 	}
 	g.known = map[glyphKey]*glyph{}
 }

@@ -74,7 +74,7 @@ func join(glyphs []uint16, known map[uint16][]ligature) []uint16 {
 	for len(glyphs) > 0 {
 		best := ligature{glyph: glyphs[0]}
 		for _, l := range known[glyphs[0]] {
-			if len(l.rest) > len(best.rest) && starts(glyphs[1:], l.rest) {
+			if len(l.rest) > len(best.rest) && hasPrefix(glyphs[1:], l.rest) {
 				best = l
 			}
 		}
@@ -84,7 +84,7 @@ func join(glyphs []uint16, known map[uint16][]ligature) []uint16 {
 	return out
 }
 
-func starts(glyphs, with []uint16) bool {
+func hasPrefix(glyphs, with []uint16) bool {
 	if len(glyphs) < len(with) {
 		return false
 	}

@@ -1,10 +1,9 @@
 // Package pixel draws screens as pixels.
 //
-// A cell is a whole number of pixels; the font is scaled so that its advance is exactly
-// a cell. Characters that must join (package boxdraw) are drawn, others are looked for in
-// the embedded font (DejaVu Sans Mono), then in fonts of the machine if wanted, then in an
-// embedded bitmap font that has Chinese, Japanese and Korean; what no font has is a box
-// with the code point in it.
+// A cell is a whole number of pixels; the font is scaled so that its advance is exactly a cell. Characters that must join
+// (package boxdraw) are drawn. Others are taken from the embedded font (DejaVu Sans Mono), or from fonts of the machine if
+// allowed. The last choice is an embedded bitmap font with Chinese, Japanese and Korean. A character that no font has is shown
+// as a box with its code point.
 package pixel
 
 import (

@@ -55,8 +55,8 @@ func fontFiles() map[string]string {
 	return files
 }
 
-// withSystem returns the embedded fonts and those of the machine, which it searches on first use.
-var withSystem = sync.OnceValue(func() *fonts {
+// allFonts returns the embedded fonts and those of the machine, which it searches on first use.
+var allFonts = sync.OnceValue(func() *fonts {
 	f := *embedded()
 	files := fontFiles()
 	for _, names := range systemFonts {

@@ -77,8 +77,8 @@ type Machine struct {
 	roundTrip    time.Duration // measured round trip time
 }
 
-// Slow reports whether the link is slow enough to draw guesses.
-func (m *Machine) Slow() bool { return m.Always || m.roundTrip > slowTime }
+// IsSlow reports whether the link is slow enough to draw guesses.
+func (m *Machine) IsSlow() bool { return m.Always || m.roundTrip > slowTime }
 
 // AddInput predicts the effect of input message n.
 func (m *Machine) AddInput(b []byte, n uint64, s Screen, now time.Time) {
@@ -312,10 +312,10 @@ func (m *Machine) Next() (at time.Time) {
 	return at
 }
 
-// Drawn returns the cells to draw over the screen, later ones over earlier ones, and the cursor. ok is false if the
+// Overlay returns the cells to draw over the screen, later ones over earlier ones, and the cursor. ok is false if the
 // screen is shown unchanged.
-func (m *Machine) Drawn() (cells []Cell, row, col int, ok bool) {
-	if !m.echoSeen || !m.Slow() || len(m.guesses) == 0 {
+func (m *Machine) Overlay() (cells []Cell, row, col int, ok bool) {
+	if !m.echoSeen || !m.IsSlow() || len(m.guesses) == 0 {
 		return nil, 0, 0, false
 	}
 	for _, g := range m.guesses {

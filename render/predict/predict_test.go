@@ -43,7 +43,7 @@ func (l *link) key(seq string) {
 // arrives has time pass, the other end take what was typed up to a message, and print.
 func (l *link) arrives(taken uint64, output string) {
 	l.now = l.now.Add(100 * time.Millisecond)
-	l.out(l.t.Acknowledged(taken, l.now))
+	l.out(l.t.HandleAck(taken, l.now))
 	_, _ = l.plain.Write([]byte(output))
 	l.out(l.t.Write([]byte(output), l.now))
 }
@@ -178,7 +178,7 @@ func TestFastLinks(t *testing.T) {
 		_, _ = l.t.vt.Write([]byte("$ "))
 		l.out(l.t.Write(nil, l.now))
 		l.types("a")
-		l.out(l.t.Acknowledged(1, l.now.Add(time.Millisecond)))
+		l.out(l.t.HandleAck(1, l.now.Add(time.Millisecond)))
 		l.out(l.t.Write([]byte("a"), l.now))
 		l.types("b")
 		if got := strings.Contains(shows(l.real), "<b>"); got != always {

@@ -43,8 +43,8 @@ func (t *Terminal) Type(b []byte, n uint64, now time.Time) []byte {
 	return t.redraw(now)
 }
 
-// Acknowledged handles the acknowledgement of all messages up to n.
-func (t *Terminal) Acknowledged(n uint64, now time.Time) []byte {
+// HandleAck handles the acknowledgement of all messages up to n.
+func (t *Terminal) HandleAck(n uint64, now time.Time) []byte {
 	t.Machine.Acknowledge(n, now)
 	return t.redraw(now)
 }
@@ -70,7 +70,7 @@ func (t *Terminal) Clear(n uint64) []byte {
 func (t *Terminal) redraw(now time.Time) []byte {
 	t.Machine.Compare(t, now)
 	t.out = t.out[:0]
-	if _, _, _, ok := t.Drawn(); ok || t.drawn {
+	if _, _, _, ok := t.Overlay(); ok || t.drawn {
 		t.out = t.drawPredictions(t.erasePredictions(t.out))
 	}
 	return t.out
@@ -130,7 +130,7 @@ func (t *Terminal) erasePredictions(dst []byte) []byte {
 
 // drawPredictions appends the predictions, underlined.
 func (t *Terminal) drawPredictions(dst []byte) []byte {
-	cells, row, col, ok := t.Drawn()
+	cells, row, col, ok := t.Overlay()
 	if _, _, canDraw := t.Cursor(); !ok || !canDraw || slices.ContainsFunc(cells, t.isFixed) {
 		return dst
 	}

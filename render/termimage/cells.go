@@ -24,12 +24,12 @@ const (
 // one goroutine. The zero value is ready.
 type Drawer struct {
 	decoded map[weak.Pointer[vterm.Image]]*image.NRGBA // nil means not an image
-	scaled  map[size]*image.NRGBA
+	scaled  map[scaledKey]*image.NRGBA
 	pixels  int // size of both caches
 }
 
-// size identifies an image scaled to a size in pixels.
-type size struct {
+// scaledKey identifies an image scaled to a size in pixels.
+type scaledKey struct {
 	img  weak.Pointer[vterm.Image] // weak, because an image may be large and already dropped
 	w, h int
 }
@@ -85,7 +85,7 @@ func (d *Drawer) scale(img *vterm.Image, pic *image.NRGBA, w, h int) *image.NRGB
 	if pic.Rect.Dx() == w && pic.Rect.Dy() == h {
 		return pic
 	}
-	key := size{weak.Make(img), w, h}
+	key := scaledKey{weak.Make(img), w, h}
 	if out := d.scaled[key]; out != nil {
 		return out
 	}
@@ -99,7 +99,7 @@ func (d *Drawer) scale(img *vterm.Image, pic *image.NRGBA, w, h int) *image.NRGB
 // makeRoom evicts cached images until there is room for a number of pixels.
 func (d *Drawer) makeRoom(pixels int) {
 	if d.decoded == nil || d.pixels+pixels > maxCachedPixels || len(d.decoded)+len(d.scaled) >= maxCachedImages {
-		d.decoded, d.scaled, d.pixels = map[weak.Pointer[vterm.Image]]*image.NRGBA{}, map[size]*image.NRGBA{}, 0
+		d.decoded, d.scaled, d.pixels = map[weak.Pointer[vterm.Image]]*image.NRGBA{}, map[scaledKey]*image.NRGBA{}, 0
 	}
 	d.pixels += pixels
 }

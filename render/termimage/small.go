@@ -19,7 +19,7 @@ var scaleSlots = make(chan struct{}, 1)
 // Thumbnails scales images down and caches the results, without their source data. It must be used by one goroutine. The
 // zero value is ready.
 type Thumbnails struct {
-	known  map[size]*image.NRGBA // nil means not an image
+	known  map[scaledKey]*image.NRGBA // nil means not an image
 	pixels int
 }
 
@@ -29,7 +29,7 @@ func (s *Thumbnails) Scaled(ctx context.Context, img *vterm.Image, w, h int) *im
 	if w < 1 || h < 1 || h > maxSmall/w {
 		return nil
 	}
-	key := size{weak.Make(img), w, h}
+	key := scaledKey{weak.Make(img), w, h}
 	if out, known := s.known[key]; known {
 		return out
 	}
@@ -43,7 +43,7 @@ func (s *Thumbnails) Scaled(ctx context.Context, img *vterm.Image, w, h int) *im
 	}
 	out := smaller(img, w, h)
 	if s.known == nil || s.pixels+w*h > maxSmall || len(s.known) >= maxCachedImages {
-		s.known, s.pixels = map[size]*image.NRGBA{}, 0
+		s.known, s.pixels = map[scaledKey]*image.NRGBA{}, 0
 	}
 	s.known[key], s.pixels = out, s.pixels+w*h
 	return out

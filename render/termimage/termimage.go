@@ -53,7 +53,7 @@ func PNG(img *vterm.Image) ([]byte, error) {
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
 	for {
 		var b bytes.Buffer
-		if err := enc.Encode(&b, thin(pic, by)); err != nil {
+		if err := enc.Encode(&b, subsample(pic, by)); err != nil {
 			return nil, err
 		}
 		if b.Len() <= MaxBytes {
@@ -153,8 +153,8 @@ func raw(img *vterm.Image) (*image.NRGBA, error) {
 	return out, nil
 }
 
-// thin keeps every by-th pixel in each direction.
-func thin(pic *image.NRGBA, by int) *image.NRGBA {
+// subsample keeps every by-th pixel in each direction.
+func subsample(pic *image.NRGBA, by int) *image.NRGBA {
 	if by == 1 {
 		return pic
 	}

@@ -51,10 +51,10 @@ func init() { // a table that its own functions refer to
 		"up":          toward(0, -1),
 		"right":       toward(1, 0),
 		"zoom":        always(func(v *viewer) { v.m.Zoomed = !v.m.Zoomed }),
-		"wider":       growing(false, 1),
-		"narrower":    growing(false, -1),
-		"taller":      growing(true, 1),
-		"shorter":     growing(true, -1),
+		"wider":       growAction(false, 1),
+		"narrower":    growAction(false, -1),
+		"taller":      growAction(true, 1),
+		"shorter":     growAction(true, -1),
 		"even":        always(func(v *viewer) { v.m.Even(v.paneArea()) }),
 		"arrange":     always(rearrange),
 		"tiles":       arrangeAs("tiles"),
@@ -68,10 +68,10 @@ func init() { // a table that its own functions refer to
 		"floats":      always(toggleFloats),
 		"float":       always(toggleFloat),
 		"float-new":   always(newFloat),
-		"float-left":  moving(-1, 0),
-		"float-down":  moving(0, 1),
-		"float-up":    moving(0, -1),
-		"float-right": moving(1, 0),
+		"float-left":  moveFloatAction(-1, 0),
+		"float-down":  moveFloatAction(0, 1),
+		"float-up":    moveFloatAction(0, -1),
+		"float-right": moveFloatAction(1, 0),
 		"pin":         always(togglePin),
 		"stack":       always(toggleStack),
 		"frames":      always(func(v *viewer) { v.framesToggled = !v.framesToggled }),
@@ -128,11 +128,11 @@ func toward(dx, dy int) action {
 	})
 }
 
-// growing returns an action that grows (direction 1) or shrinks (direction -1) the focused pane.
-func growing(stacked bool, direction int) action {
+// growAction returns an action that grows (direction 1) or shrinks (direction -1) the focused pane.
+func growAction(stacked bool, direction int) action {
 	return func(v *viewer, k input.Key) {
 		move := v.m.Grow
-		if v.pointing(k) {
+		if v.hasDirection(k) {
 			move = v.m.MoveBorder
 		}
 		if !move(v.paneArea(), stacked, direction*v.growBy(stacked, k)) {
@@ -141,9 +141,9 @@ func growing(stacked bool, direction int) action {
 	}
 }
 
-// pointing reports whether a key moves a border in the key's direction, as in tmux and zellij. longterm's own keys grow
+// hasDirection reports whether a key moves a border in the key's direction, as in tmux and zellij. longterm's own keys grow
 // or shrink the pane instead.
-func (v *viewer) pointing(k input.Key) bool {
+func (v *viewer) hasDirection(k input.Key) bool {
 	if !v.o.Tmux && len(v.o.Modes) == 0 {
 		return false
 	}

@@ -30,7 +30,7 @@ func newFloat(v *viewer) {
 
 func toggleFloat(v *viewer) {
 	switch {
-	case !v.m.Floats(v.m.Focus) && !layout.CanFloat(v.paneArea()):
+	case !v.m.IsFloating(v.m.Focus) && !layout.CanFloat(v.paneArea()):
 		v.message = noFloats
 	case !v.m.ToggleFloat():
 		v.message = "cannot float: only pane of the tab"
@@ -50,7 +50,7 @@ func togglePin(v *viewer) {
 
 func toggleStack(v *viewer) {
 	switch stacked, ok := v.m.ToggleStack(v.paneArea()); {
-	case !ok && v.m.Floats(v.m.Focus):
+	case !ok && v.m.IsFloating(v.m.Focus):
 		v.message = "pane floats; " + v.keys.Chord("float") + " tiles it"
 	case !ok:
 		v.message = "cannot stack: only pane of the tab"
@@ -59,10 +59,10 @@ func toggleStack(v *viewer) {
 	}
 }
 
-// moving returns an action that moves the focused floating pane.
-func moving(dx, dy int) action {
+// moveFloatAction returns an action that moves the focused floating pane.
+func moveFloatAction(dx, dy int) action {
 	return always(func(v *viewer) {
-		if !v.m.MoveFloat(v.paneArea(), dx*growBy, dy*growBy/2) && !v.m.Floats(v.m.Focus) {
+		if !v.m.MoveFloat(v.paneArea(), dx*growBy, dy*growBy/2) && !v.m.IsFloating(v.m.Focus) {
 			v.message = "pane does not float; " + v.keys.Chord("float") + " floats it"
 		}
 	})

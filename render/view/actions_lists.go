@@ -16,7 +16,7 @@ import (
 // openPicker opens the list of sessions: running ones first, then by start time, newest first.
 func openPicker(v *viewer) {
 	v.open(&overlays.List{Title: "Sessions", Preview: true, Items: func() []overlays.Item {
-		return overlays.Sessions(&v.m, v.look(), v.o.Home, v.o.Now(), v.m.GoTo)
+		return overlays.Sessions(&v.m, v.terminalTheme(), v.o.Home, v.o.Now(), v.m.GoTo)
 	}})
 }
 
@@ -40,26 +40,26 @@ func paletteItems(v *viewer) []overlays.Item {
 			it.Extra = v.keys.PrefixName + " " + keymap.Label(r.Chords[0])
 		}
 		if isOn := toggles[r.Action]; isOn != nil && isOn(v) {
-			it.Sign, it.Color = "✓", v.look().Good
+			it.Sign, it.Color = "✓", v.terminalTheme().Good
 		}
 		out = append(out, it)
 	}
 	for i := range v.m.Sessions {
 		s, id := &v.m.Sessions[i], v.m.Sessions[i].ID
 		if s.FirstError != "" {
-			out = append(out, overlays.Item{Name: "first error", Text: s.FirstError, Extra: s.Name, Sign: "✗", Color: v.look().Bad, Do: func() { v.m.GoTo(id) }})
+			out = append(out, overlays.Item{Name: "first error", Text: s.FirstError, Extra: s.Name, Sign: "✗", Color: v.terminalTheme().Bad, Do: func() { v.m.GoTo(id) }})
 		}
 		if s.State == model.StateRunning {
 			out = append(out, overlays.Item{
 				Name: "go to", Text: statusbar.Label(s, v.o.Home), Extra: statusbar.ShortPath(s.Cwd, v.o.Home, 30), Sign: "●",
-				Color: statusbar.StateColor(v.look(), s), Do: func() { v.m.GoTo(id) },
+				Color: statusbar.StateColor(v.terminalTheme(), s), Do: func() { v.m.GoTo(id) },
 			})
 		}
 	}
 	for _, t := range v.themes() {
 		it := overlays.Item{Name: "theme", Text: t.Name, Do: func() { v.setTheme(t) }}
 		if t.Name == v.theme.Name {
-			it.Sign, it.Color = "✓", v.look().Good
+			it.Sign, it.Color = "✓", v.terminalTheme().Good
 		}
 		out = append(out, it)
 	}
@@ -76,7 +76,7 @@ var toggles = map[keymap.Action]func(v *viewer) bool{
 	"read-only": func(v *viewer) bool { return v.m.ReadOnly },
 	"follow":    func(v *viewer) bool { return v.m.Follow },
 	"floats":    func(v *viewer) bool { return v.m.Tab().FloatsShown },
-	"float":     func(v *viewer) bool { return v.m.Floats(v.m.Focus) },
+	"float":     func(v *viewer) bool { return v.m.IsFloating(v.m.Focus) },
 	"pin":       func(v *viewer) bool { return v.m.IsPinned(v.m.Focus) },
 	"stack":     func(v *viewer) bool { return v.m.Tab().Tree.InStack(v.m.Focus) },
 	"frames":    func(v *viewer) bool { return v.usesFrames() },
@@ -105,7 +105,7 @@ func sizeItems(v *viewer) []overlays.Item {
 		it := overlays.Item{Name: "size: " + size.name, Text: size.help, Do: func() { setSize(v, size.name) }}
 		s := v.m.Session(v.m.Focus)
 		if s != nil && (size.name == "none") == v.ignoresSize[s.ID] && (size.name == "none" || size.name == s.Size) {
-			it.Sign, it.Color = "✓", v.look().Good
+			it.Sign, it.Color = "✓", v.terminalTheme().Good
 		}
 		out = append(out, it)
 	}
@@ -156,11 +156,11 @@ func askLayoutName(v *viewer) {
 	}))
 }
 
-// glances caches the last lines of sessions for the overview. Visible ones are refreshed while it is open.
-type glances struct {
-	panel    *overlays.List          // nil: closed
-	lines    map[string]model.Glance // summaries by session id
-	fetching bool                    // a request is in progress
+// summaries caches the last lines of sessions for the overview. Visible ones are refreshed while it is open.
+type summaries struct {
+	panel    *overlays.List           // nil: closed
+	lines    map[string]model.Summary // summaries by session id
+	fetching bool                     // a request is in progress
 }
 
 // openOverview opens the list of sessions by urgency, each with its last line.
@@ -168,7 +168,7 @@ func openOverview(v *viewer) {
 	l := &overlays.List{
 		Title: "Overview", Wide: true, Preview: true, Hint: "Enter jumps there  Ctrl-R answers  Ctrl-O details", Empty: "no running sessions",
 		Items: func() []overlays.Item {
-			return overlays.Overview(&v.m, v.look(), v.o.Home, v.o.Now(), v.glances.lines, v.m.GoTo)
+			return overlays.Overview(&v.m, v.terminalTheme(), v.o.Home, v.o.Now(), v.summaries.lines, v.m.GoTo)
 		},
 	}
 	l.OnKey = func(k input.Key, it *overlays.Item) (overlays.Result, bool) {
@@ -182,35 +182,35 @@ func openOverview(v *viewer) {
 		}
 		return overlays.Result{Close: true, Then: do}, true
 	}
-	v.glances.panel = l
-	if v.glances.lines == nil {
-		v.glances.lines = map[string]model.Glance{}
+	v.summaries.panel = l
+	if v.summaries.lines == nil {
+		v.summaries.lines = map[string]model.Summary{}
 	}
 	v.open(l)
-	v.fetchGlances()
+	v.fetchSummaries()
 }
 
-// maxGlances limits the sessions that are read at a time.
-const maxGlances = 60
+// maxSummaries limits the sessions that are read at a time.
+const maxSummaries = 60
 
-// fetchGlances reads the last lines of the visible sessions.
-func (v *viewer) fetchGlances() {
-	if v.glances.panel == nil || v.overlay != overlays.Overlay(v.glances.panel) || v.glances.fetching || v.o.Inspector == nil {
+// fetchSummaries reads the last lines of the visible sessions.
+func (v *viewer) fetchSummaries() {
+	if v.summaries.panel == nil || v.overlay != overlays.Overlay(v.summaries.panel) || v.summaries.fetching || v.o.Inspector == nil {
 		return
 	}
-	ids := v.glances.panel.VisibleSessions(maxGlances)
-	v.glances.fetching = true
+	ids := v.summaries.panel.VisibleSessions(maxSummaries)
+	v.summaries.fetching = true
 	v.runAsync(func(ctx context.Context) func() {
-		got := map[string]model.Glance{}
+		got := map[string]model.Summary{}
 		for _, id := range ids {
-			if g, err := v.o.Inspector.Glance(ctx, id); err == nil { // an ended session's may be gone
+			if g, err := v.o.Inspector.Summary(ctx, id); err == nil { // an ended session's may be gone
 				got[id] = g
 			}
 		}
 		return func() {
-			v.glances.fetching = false
+			v.summaries.fetching = false
 			for id, g := range got {
-				v.glances.lines[id] = g
+				v.summaries.lines[id] = g
 			}
 		}
 	})

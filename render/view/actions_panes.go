@@ -10,7 +10,7 @@ import (
 // moveToTab moves the pane from its tab to a new tab. The old tab keeps its arrangement, as with newTabOf.
 func moveToTab(v *viewer) {
 	if len(v.m.Tabs) == 1 && len(v.m.TiledPanes(v.m.Tab())) > 1 {
-		v.m.Manual(v.paneArea())
+		v.m.MakeManual(v.paneArea())
 	}
 	if !v.m.MoveToTab() {
 		v.message = "pane is already alone in its tab"
@@ -45,7 +45,7 @@ func arrangeAs(name string) action {
 }
 
 func askPane(v *viewer) {
-	v.open(&overlays.Number{Text: "go to pane", Take: v.goToPane})
+	v.open(&overlays.DigitPrompt{Text: "go to pane", Take: v.goToPane})
 }
 
 // goToPane focuses the pane with a number.

@@ -68,7 +68,7 @@ func splitOf(v *viewer, s layout.Splitting, cells int, spec startSpec) {
 		v.message = "too small to split; " + v.keys.Chord("tab-new") + " opens a tab"
 		return
 	}
-	t, at := v.m.Manual(v.paneArea()), v.m.LastTiled()
+	t, at := v.m.MakeManual(v.paneArea()), v.m.LastTiled()
 	createFrom(v, spec, func(id string) {
 		v.m.SplitBy(t, v.paneArea(), at, id, s, cells)
 		if !spec.inBackground {
@@ -83,7 +83,7 @@ func newTab(v *viewer) { newTabOf(v, "", startSpec{}, false) }
 // only one, it becomes manual first: a new tab must not change the arrangement of the old one.
 func newTabOf(v *viewer, name string, spec startSpec, right bool) {
 	if len(v.m.Tabs) == 1 {
-		v.m.Manual(v.paneArea())
+		v.m.MakeManual(v.paneArea())
 	}
 	createFrom(v, spec, func(id string) {
 		shown := v.m.Tab()
@@ -124,7 +124,7 @@ func askKill(v *viewer) {
 
 func (v *viewer) askKillOf(s *model.Session) {
 	id := s.ID
-	v.open(&overlays.Question{Text: "kill " + canvas.Printable(s.Name) + "?", Yes: func() { kill(v, id) }})
+	v.open(&overlays.Confirmation{Text: "kill " + canvas.Printable(s.Name) + "?", Yes: func() { kill(v, id) }})
 }
 
 // kill ends a session. Its pane then closes without a notice, because the user requested it.
@@ -150,7 +150,7 @@ func closePane(v *viewer) {
 	case v.m.Running(id) && len(v.m.ShownPanes()) == 1 && len(v.m.Tabs) == 1:
 		v.message = "session is running; " + v.keys.Chord("kill") + " kills it"
 	case v.m.Running(id):
-		v.m.Manual(v.paneArea())
+		v.m.MakeManual(v.paneArea())
 		v.m.ClosePane(id)
 		v.message = canvas.Printable(v.m.Session(id).Name) + " keeps running; " + v.keys.Chord("reopen") + " reopens its pane"
 	default:

@@ -18,7 +18,7 @@ func openApprovals(v *viewer, id string) {
 	case len(v.pendingApprovals()) == 0:
 		v.message = "no pending approvals"
 	default:
-		v.open(&overlays.Approvals{Items: v.pendingApprovals, Ending: v.m.Ending, Answer: v.answer, Home: v.o.Home, Now: v.o.Now, First: id})
+		v.open(&overlays.Approvals{Items: v.pendingApprovals, Outcome: v.m.ApprovalOutcome, Answer: v.answer, Home: v.o.Home, Now: v.o.Now, First: id})
 	}
 }
 

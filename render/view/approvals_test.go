@@ -33,7 +33,7 @@ func approval(id string) model.Approval {
 }
 
 // ask makes these the approvals that wait. Session b is the one in which they do.
-func (b *bench) ask(ended []model.Ended, list ...model.Approval) {
+func (b *bench) ask(ended []model.EndedApproval, list ...model.Approval) {
 	b.t.Helper()
 	s := running("b")
 	if len(list) > 0 {
@@ -109,17 +109,17 @@ func TestApprovalsWaitOn(t *testing.T) {
 		t.Error("Escape does more than to close")
 	}
 	b.keys("^A")
-	b.ask([]model.Ended{{ID: "A1", How: "rejected by uid 0: too early"}}, approval("A2"))
+	b.ask([]model.EndedApproval{{ID: "A1", How: "rejected by uid 0: too early"}}, approval("A2"))
 	b.shows("git push A1", "rejected by uid 0: too early; press any key")
 	b.keys("x")
 	b.shows("Approval A2")
-	b.ask([]model.Ended{{ID: "A2", How: "allowed once by uid 0"}})
+	b.ask([]model.EndedApproval{{ID: "A2", How: "allowed once by uid 0"}})
 	b.shows("allowed once by uid 0; press any key")
 	b.keys("x")
 	if b.overlay != nil {
 		t.Error("open with nothing to answer")
 	}
-	if b.apply(model.Update{Unavailable: "gone"}); b.m.Ending("A2") == "" {
+	if b.apply(model.Update{Unavailable: "gone"}); b.m.ApprovalOutcome("A2") == "" {
 		t.Error("a daemon that is away makes forget")
 	}
 }

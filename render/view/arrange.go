@@ -29,7 +29,7 @@ func (v *viewer) arrange() {
 	if v.usesFrames() {
 		v.m.Gap = 0
 	}
-	v.panes.Frames(v.usesFrames())
+	v.panes.SetBorders(v.usesFrames())
 	want := paneLayout{v.m.Arrange(area), w, h, footer.H, v.m.Loaded, v.usesFrames()}
 	if !slices.Equal(want.places, v.layout.places) || want.w != v.layout.w || want.h != v.layout.h ||
 		want.footer != v.layout.footer || want.loaded != v.layout.loaded || want.framed != v.layout.framed {
@@ -108,10 +108,10 @@ func (v *viewer) reportFocus() {
 	}
 	out, in := false, true
 	if p := v.panes.Get(v.reported); p != nil {
-		p.Act(panes.Input{Focus: &out})
+		p.SendInput(panes.Input{Focus: &out})
 	}
 	if p := v.panes.Get(want); p != nil {
-		p.Act(panes.Input{Focus: &in})
+		p.SendInput(panes.Input{Focus: &in})
 	}
 	v.reported = want
 }

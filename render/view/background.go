@@ -21,8 +21,8 @@ const backgroundTimeout = 150 * time.Millisecond
 // insideTmux reports whether tmux runs between the viewer and the user's terminal.
 func insideTmux() bool { return os.Getenv("TMUX") != "" }
 
-// listen queries the terminal's background and applies each report, now and later.
-func (v *viewer) listen(reports <-chan theme.Background) {
+// watchBackground queries the terminal's background and applies each report, now and later.
+func (v *viewer) watchBackground(reports <-chan theme.Background) {
 	if !canvas.QueryBackground(v.o.Screen, insideTmux()) {
 		return
 	}
@@ -57,8 +57,8 @@ func (v *viewer) setBackground(g theme.Background) {
 	}
 }
 
-// listenOuter passes the terminal's answers about itself on to the sessions.
-func (v *viewer) listenOuter() {
+// forwardOuter passes the terminal's answers about itself on to the sessions.
+func (v *viewer) forwardOuter() {
 	known := make(chan vterm.Outer, 16)
 	canvas.OnOuter(v.o.Screen, func(o vterm.Outer) {
 		select {

@@ -76,7 +76,7 @@ func (v *viewer) fetchChanges() {
 	})
 }
 
-// changesHint is the hint about the keys of changesKey.
+// changesHint is the hint about the keys of handleChangesKey.
 const changesHint = "Ctrl-S commit  Ctrl-D discard  Ctrl-A commit all  Ctrl-X discard all"
 
 func changeItems(v *viewer) []overlays.Item {
@@ -86,12 +86,12 @@ func changeItems(v *viewer) []overlays.Item {
 		c.panel.Empty = "no changes"
 	}
 	if c.problem != "" {
-		return []overlays.Item{{Name: "unavailable", Text: c.problem, Sign: "!", Color: v.look().Bad}}
+		return []overlays.Item{{Name: "unavailable", Text: c.problem, Sign: "!", Color: v.terminalTheme().Bad}}
 	}
 	out := make([]overlays.Item, 0, len(c.draft.Changes))
 	for i := range c.draft.Changes {
 		ch := &c.draft.Changes[i]
-		sign, color := changeLook(v.look(), ch)
+		sign, color := changeLook(v.terminalTheme(), ch)
 		below := strings.TrimSpace(ch.Kind + " " + ch.Size)
 		if ch.Note != "" {
 			below += "; " + ch.Note
@@ -174,7 +174,7 @@ func (v *viewer) confirmChange(commits bool, what, path string) {
 	case path != "":
 		verb = "discard the change of"
 	}
-	v.open(&overlays.Question{
+	v.open(&overlays.Confirmation{
 		Text: verb + " " + statusbar.Cut(canvas.Printable(what), 60) + "?", Behind: v.changes.panel, No: back,
 		Yes: func() {
 			back()
@@ -248,7 +248,7 @@ func (v *viewer) showDiff(ch *model.DraftChange) {
 				panel.Empty = err.Error()
 			}
 			var added, removed int
-			if items, added, removed = diffItems(v.look(), text, "longterm diff "+session); err == nil {
+			if items, added, removed = diffItems(v.terminalTheme(), text, "longterm diff "+session); err == nil {
 				panel.Title = fmt.Sprintf("%s  +%d -%d lines ", canvas.Printable(name), added, removed)
 			}
 			v.needsRedraw = true

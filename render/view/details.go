@@ -77,7 +77,7 @@ func (v *viewer) fetchDetails() {
 // detailsTick refreshes the open details panel, the overview, the inbox and the changes.
 func (v *viewer) detailsTick() {
 	v.fetchDetails()
-	v.fetchGlances()
+	v.fetchSummaries()
 	v.fetchInbox()
 	v.fetchChanges()
 }
@@ -85,14 +85,14 @@ func (v *viewer) detailsTick() {
 func detailItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
 	if v.details.problem != "" {
-		out = append(out, overlays.Item{Name: "unavailable", Text: v.details.problem, Sign: "!", Color: v.look().Bad})
+		out = append(out, overlays.Item{Name: "unavailable", Text: v.details.problem, Sign: "!", Color: v.terminalTheme().Bad})
 	}
 	id := v.details.session
 	for _, d := range v.details.list {
-		sign, color := toneLook(v.look(), d.Tone)
+		sign, color := toneLook(v.terminalTheme(), d.Tone)
 		out = append(out, overlays.Item{
-			Name: d.Group, Text: d.Text, Extra: d.Note, Sign: sign, Color: color, Lead: leadWord(d.Lead),
-			Do: func() { leadOn(v, id, d) },
+			Name: d.Group, Text: d.Text, Extra: d.Note, Sign: sign, Color: color, EnterHint: actionHint(d.Action),
+			Do: func() { runDetailAction(v, id, d) },
 		})
 	}
 	return out
@@ -114,8 +114,8 @@ func toneLook(th *theme.Theme, t model.Tone) (sign string, c tcell.Color) {
 	return "", tcell.ColorDefault
 }
 
-// leadWord returns the hint for the action of Enter on a line.
-func leadWord(l model.Lead) string {
+// actionHint returns the hint for the action of Enter on a line.
+func actionHint(l model.DetailAction) string {
 	switch {
 	case l.Command != 0:
 		return "Enter jumps there"
@@ -139,9 +139,9 @@ func leadWord(l model.Lead) string {
 	return "Enter copies it"
 }
 
-// leadOn runs the action of a line of the details.
-func leadOn(v *viewer, id string, d model.Detail) {
-	switch l := d.Lead; {
+// runDetailAction runs the action of a line of the details.
+func runDetailAction(v *viewer, id string, d model.Detail) {
+	switch l := d.Action; {
 	case l.Command != 0:
 		v.m.GoTo(id)
 		v.refresh()
@@ -149,11 +149,11 @@ func leadOn(v *viewer, id string, d model.Detail) {
 			copyMode(p).ToCommand(l.Command)
 		}
 	case l.Rule != "":
-		v.open(&overlays.Question{Text: "remove rule " + statusbar.Cut(d.Text, 60) + "?", Yes: func() {
+		v.open(&overlays.Confirmation{Text: "remove rule " + statusbar.Cut(d.Text, 60) + "?", Yes: func() {
 			v.runAndReport("rule removed", func(ctx context.Context) error { return v.o.Inspector.DropRule(ctx, id, l.Rule) })
 		}})
 	case l.Job != "":
-		v.open(&overlays.Question{Text: "stop " + statusbar.Cut(d.Text, 60) + "?", Yes: func() {
+		v.open(&overlays.Confirmation{Text: "stop " + statusbar.Cut(d.Text, 60) + "?", Yes: func() {
 			v.runAndReport("job stopped", func(ctx context.Context) error { return v.o.Inspector.StopJob(ctx, l.Job) })
 		}})
 	case l.Approvals:

@@ -30,11 +30,11 @@ func (f *fakeInspector) Details(context.Context, string) ([]model.Detail, error)
 	return f.list, f.err
 }
 
-func (f *fakeInspector) Glance(_ context.Context, id string) (model.Glance, error) {
+func (f *fakeInspector) Summary(_ context.Context, id string) (model.Summary, error) {
 	if text, ok := f.last[id]; ok {
-		return model.Glance{Last: text, At: epoch}, nil
+		return model.Summary{Last: text, At: epoch}, nil
 	}
-	return model.Glance{}, errors.New("it is gone")
+	return model.Summary{}, errors.New("it is gone")
 }
 
 func (f *fakeInspector) did(format string, v ...any) error {
@@ -61,14 +61,14 @@ func enter(b *bench) { b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0)) }
 func TestDetails(t *testing.T) {
 	f := newFakeInspector()
 	f.list = []model.Detail{
-		{Group: "state", Text: "idle", Tone: model.ToneGood, Lead: model.Lead{Copy: "the-id"}},
-		{Group: "environment", Text: "A=1", Note: "by export A=1", Lead: model.Lead{Copy: "A=1"}},
-		{Group: "environment", Text: "unset B", Note: "by unset B", Lead: model.Lead{Copy: "unset B"}},
-		{Group: "rule", Text: `"Go on?": types "y"`, Note: "used 2 times", Lead: model.Lead{Rule: "7"}},
-		{Group: "answered", Text: "something odd\x1b[2J", Tone: model.ToneBad, Lead: model.Lead{Copy: "x"}},
-		{Group: "job", Text: "make", Tone: model.ToneBusy, Lead: model.Lead{Job: "j1"}},
-		{Group: "clients", Text: "terminal pts/9", Lead: model.Lead{Client: 3}},
-		{Group: "clients", Text: "terminal pts/8", Lead: model.Lead{Client: 4, Types: true}},
+		{Group: "state", Text: "idle", Tone: model.ToneGood, Action: model.DetailAction{Copy: "the-id"}},
+		{Group: "environment", Text: "A=1", Note: "by export A=1", Action: model.DetailAction{Copy: "A=1"}},
+		{Group: "environment", Text: "unset B", Note: "by unset B", Action: model.DetailAction{Copy: "unset B"}},
+		{Group: "rule", Text: `"Go on?": types "y"`, Note: "used 2 times", Action: model.DetailAction{Rule: "7"}},
+		{Group: "answered", Text: "something odd\x1b[2J", Tone: model.ToneBad, Action: model.DetailAction{Copy: "x"}},
+		{Group: "job", Text: "make", Tone: model.ToneBusy, Action: model.DetailAction{Job: "j1"}},
+		{Group: "clients", Text: "terminal pts/9", Action: model.DetailAction{Client: 3}},
+		{Group: "clients", Text: "terminal pts/8", Action: model.DetailAction{Client: 4, Types: true}},
 	}
 	b := newBench(t, 100, 30, Options{Inspector: f})
 	b.list(running("a"), running("b"))
@@ -303,7 +303,7 @@ func TestListStaysBesideAPane(t *testing.T) {
 func TestASCII(t *testing.T) {
 	b := newBench(t, 130, 30, Options{LiveOptions: LiveOptions{Glyphs: "ascii"}, Inspector: newFakeInspector()})
 	build := running("build")
-	build.Progress, build.Phase, build.Doing = &model.Progress{Percent: 42}, model.PhaseRunning, "make a line that is long enough to be cut in a pane of this width, and more than that"
+	build.Progress, build.Phase, build.ShellCommand = &model.Progress{Percent: 42}, model.PhaseRunning, "make a line that is long enough to be cut in a pane of this width, and more than that"
 	b.list(build, running("b"), exited("c", 1))
 	b.welcome = true
 	for _, keys := range []string{"", "^", "^^?", "^:", "^p", "^v", "^i", "^A"} {

@@ -11,7 +11,7 @@ func (v *viewer) draw() {
 		v.needsRedraw = false
 		v.begin()
 	}
-	look := v.look()
+	look := v.terminalTheme()
 	if overlays.Covers(v.overlay) {
 		v.canvas.SetOverride(&look.Dimmed)
 	}
@@ -38,7 +38,7 @@ func (v *viewer) draw() {
 
 // drawRows redraws changed rows of panes if nothing else changed.
 func (v *viewer) drawRows() {
-	v.panes.DrawRows(&v.canvas, v.look(), v.status)
+	v.panes.DrawRows(&v.canvas, v.terminalTheme(), v.status)
 	v.panes.DrawCursor(&v.canvas, v.m.Focus, v.m.Running(v.m.Focus))
 	v.drawFooter() // its cursor wins
 	v.panes.DrawPictures(&v.canvas)
@@ -54,7 +54,7 @@ func (v *viewer) drawBar() {
 	if p := v.focusedPane(); p != nil && p.Copying().IsFrozen() {
 		s.CopyMode = p.Copying().Hint(v.keys)
 	}
-	v.bar.Draw(&v.canvas, v.look(), &s)
+	v.bar.Draw(&v.canvas, v.terminalTheme(), &s)
 }
 
 // visibleSessions returns the number of visible sessions, as panes or in the side list.

@@ -413,7 +413,7 @@ func TestOutputIsDrawnAlone(t *testing.T) {
 		_, _ = e.Write([]byte(c.print))
 		asked = 0
 		b.streams["a"].frames <- frameSince(e, since)
-		b.showFrame(<-b.panes.Arriving())
+		b.showFrame(<-b.panes.Arrivals())
 		b.pacer.urgent = true
 		b.scheduleDraw()
 		// A pane asks once for each drawing, which is for its size.
@@ -436,7 +436,7 @@ func TestForwardsEffects(t *testing.T) {
 	f.Effects = []panes.Effect{{Kind: panes.EffectBell}, {Kind: panes.EffectNotify, Text: "n"}, {Kind: panes.EffectClipboard, Title: "c", Text: "copied"}}
 	for _, want := range []string{"copied", "kept"} {
 		b.streams["a"].frames <- f
-		b.showFrame(<-b.panes.Arriving())
+		b.showFrame(<-b.panes.Arrivals())
 		if got := string(b.term.GetClipboardData()); got != want {
 			t.Errorf("the clipboard has %q, want %q", got, want)
 		}

@@ -77,7 +77,7 @@ type fakeStream struct {
 }
 
 func (s *fakeStream) Frames() <-chan panes.Frame { return s.frames }
-func (s *fakeStream) Act(in panes.Input) uint64  { s.acts <- in; return 0 }
+func (s *fakeStream) SendInput(in panes.Input) uint64  { s.acts <- in; return 0 }
 func (s *fakeStream) Resize(cols, rows int)      { s.sizes <- [2]int{cols, rows} }
 func (s *fakeStream) Picture(key string)         { s.asked <- key }
 func (s *fakeStream) Close() int                 { s.once.Do(func() { close(s.frames) }); return s.unsent }

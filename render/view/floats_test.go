@@ -87,7 +87,7 @@ func TestFloatKeys(t *testing.T) {
 	b.keys("^O")
 	b.call()
 	b.list(running("a"), running("n"))
-	if b.m.Focus != "n" || !b.m.Floats("n") {
+	if b.m.Focus != "n" || !b.m.IsFloating("n") {
 		t.Fatalf("focus %s, %+v", b.m.Focus, b.m.Places)
 	}
 	was := b.m.Places[1].Area

@@ -71,7 +71,7 @@ func (v *viewer) areas() (panes, footer layout.Rect) {
 }
 
 // Theme returns the theme of the viewer.
-func (s Surface) Theme() *theme.Theme { return s.v.look() }
+func (s Surface) Theme() *theme.Theme { return s.v.terminalTheme() }
 
 // footerInput passes an event to the footer if it is shown, and reports whether the footer handled it.
 func (v *viewer) footerInput(in FooterInput) bool {

@@ -79,7 +79,7 @@ func situation() []model.Session {
 	code := func(n int) *int { return &n }
 	since := epoch.Add(-90 * time.Second)
 	shell := func(id string, phase model.Phase, doing string) model.Session {
-		return model.Session{ID: id, Name: id, State: model.StateRunning, Command: "bash", Cwd: "/home/ann/src/" + id, Phase: phase, Doing: doing, Since: since, Started: since}
+		return model.Session{ID: id, Name: id, State: model.StateRunning, Command: "bash", Cwd: "/home/ann/src/" + id, Phase: phase, ShellCommand: doing, Since: since, Started: since}
 	}
 	idle, build, deploy, edit := shell("web", model.PhasePrompt, ""), shell("build", model.PhaseRunning, "cargo build --release"), shell("deploy", model.PhaseRunning, "sudo ./deploy"), shell("notes", model.PhaseRunning, "vim notes.md")
 	build.Progress, build.Errors, build.Warnings = &model.Progress{State: "normal", Percent: 42}, 1, 3

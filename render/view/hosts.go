@@ -25,9 +25,9 @@ func (h paneHost) After(d time.Duration, f func()) { h.v.after(d, f) }
 type copyHost struct{ v *viewer }
 
 func (h copyHost) RunAsync(work func(ctx context.Context) func()) { h.v.runAsync(work) }
-func (h copyHost) Say(text string)                                { h.v.message = text }
+func (h copyHost) ShowMessage(text string)                        { h.v.message = text }
 func (h copyHost) Ask(p *overlays.Prompt)                         { h.v.open(p) }
 func (h copyHost) Copy(text string)                               { h.v.copy(text) }
 
-// say shows a text in the status bar until the next key.
-func (v *viewer) say(text string) { v.message = text }
+// showMessage shows a text in the status bar until the next key.
+func (v *viewer) showMessage(text string) { v.message = text }

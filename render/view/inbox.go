@@ -75,11 +75,11 @@ func inboxItems(v *viewer) []overlays.Item {
 		v.inbox.panel.Empty = "nothing needs your attention"
 	}
 	if v.inbox.problem != "" {
-		out = append(out, overlays.Item{Name: "unavailable", Text: v.inbox.problem, Sign: "!", Color: v.look().Bad})
+		out = append(out, overlays.Item{Name: "unavailable", Text: v.inbox.problem, Sign: "!", Color: v.terminalTheme().Bad})
 	}
 	for i := range v.inbox.list {
 		e := &v.inbox.list[i]
-		sign, color := inboxLook(v.look(), e.Kind)
+		sign, color := inboxLook(v.terminalTheme(), e.Kind)
 		out = append(out, overlays.Item{
 			Key: e.ID, Name: e.Name, Text: e.Text, Extra: e.Kind + " " + statusbar.Duration(max(0, v.o.Now().Sub(e.Since))), Names: e.ID,
 			Sign: sign, Color: color, Below: e.Text + "\n" + e.Command, Do: func() { v.goToEntry(e) },

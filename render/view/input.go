@@ -48,7 +48,7 @@ func (v *viewer) passEvent(k input.Key) {
 		delete(v.pressedKeys, k.Code)
 	}
 	switch {
-	case p == nil || !v.m.Running(p.ID) || p.Terminal().Kitty == 0 || v.m.ReadOnly:
+	case p == nil || !v.m.Running(p.ID) || p.Modes().Kitty == 0 || v.m.ReadOnly:
 	case got || k.IsModifier() && v.overlay == nil && v.mode == modeInput && p.Copying() == nil:
 		v.sendInput(panes.Input{Key: &k})
 	}
@@ -63,7 +63,7 @@ func (v *viewer) keyPress(pressed input.Key) {
 	v.endWelcome()
 	defer func() { v.onlyTyped = v.onlyTyped && plain && v.message == "" }()
 	prefix := k.Is(v.o.Prefix)
-	begins, again := v.keys.Begins(k), v.repeatsLastAction(k)
+	begins, again := v.keys.ModeStartedBy(k), v.repeatsLastAction(k)
 	switch {
 	case v.overlay != nil:
 		v.overlayDone(v.overlay.Key(k))
@@ -211,7 +211,7 @@ func (v *viewer) sendInput(in panes.Input) {
 	sent, drawn := false, false
 	for _, id := range targets {
 		if p := v.panes.Get(id); p != nil && v.m.Running(id) {
-			ahead := p.Act(in)
+			ahead := p.SendInput(in)
 			v.typedTo[id] = true
 			sent, drawn = true, drawn || ahead
 		}

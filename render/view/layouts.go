@@ -29,7 +29,7 @@ func (k *layoutKeeper) ownName() string {
 type layoutHost interface {
 	// runAsync runs work in the background, then runs the function it returned on the loop.
 	runAsync(work func(ctx context.Context) (then func()))
-	say(text string)
+	showMessage(text string)
 	// chosenTheme returns the theme that the user chose, or "".
 	chosenTheme() string
 }
@@ -58,9 +58,9 @@ func (k *layoutKeeper) load(ctx context.Context) {
 		b, err := k.store.Load(ctx, k.initialName)
 		switch {
 		case err != nil:
-			k.host.say("layout " + k.initialName + ": " + err.Error())
+			k.host.showMessage("layout " + k.initialName + ": " + err.Error())
 		case b == nil:
-			k.host.say("layout " + k.initialName + " not found")
+			k.host.showMessage("layout " + k.initialName + " not found")
 		}
 		if k.first = b; b == nil { // a new layout of this name replaces the last one
 			k.initialName = ""
@@ -69,7 +69,7 @@ func (k *layoutKeeper) load(ctx context.Context) {
 	if k.initialName == "" && len(k.m.Only) == 0 {
 		b, err := k.store.Load(ctx, lastLayout)
 		if err != nil {
-			k.host.say("layout " + lastLayout + ": " + err.Error())
+			k.host.showMessage("layout " + lastLayout + ": " + err.Error())
 		}
 		k.first, k.isNewUser = b, b == nil && err == nil
 	}
@@ -80,7 +80,7 @@ func (k *layoutKeeper) load(ctx context.Context) {
 func (k *layoutKeeper) list(ctx context.Context) {
 	names, err := k.store.Names(ctx)
 	if err != nil {
-		k.host.say("layouts: " + err.Error())
+		k.host.showMessage("layouts: " + err.Error())
 	}
 	k.names = slices.DeleteFunc(names, func(n string) bool { return n == lastLayout || n == LastOfNamed })
 }
@@ -94,10 +94,10 @@ func (k *layoutKeeper) restore() (theme string) {
 	}
 	f, err := model.ParseLayout(b)
 	if err != nil {
-		k.host.say(err.Error())
+		k.host.showMessage(err.Error())
 		return ""
 	}
-	k.m.Await(f)
+	k.m.AwaitHosts(f)
 	f.Tabs = slices.DeleteFunc(f.Tabs, func(t model.TabFile) bool { return k.initialName == "" && !k.m.AnyRuns(&t) && !t.Auto })
 	k.m.UseLayout(f)
 	return f.Theme
@@ -106,7 +106,7 @@ func (k *layoutKeeper) restore() (theme string) {
 // use loads a layout by name.
 func (k *layoutKeeper) use(name string) {
 	if k.store == nil {
-		k.host.say("layouts are not saved here")
+		k.host.showMessage("layouts are not saved here")
 		return
 	}
 	k.host.runAsync(func(ctx context.Context) func() {
@@ -121,9 +121,9 @@ func (k *layoutKeeper) use(name string) {
 			}
 			switch {
 			case err != nil:
-				k.host.say(err.Error())
+				k.host.showMessage(err.Error())
 			case !k.m.UseLayout(f):
-				k.host.say("layout not loaded: none of its sessions exists")
+				k.host.showMessage("layout not loaded: none of its sessions exists")
 			}
 		}
 	})
@@ -139,17 +139,17 @@ func (k *layoutKeeper) bytes() ([]byte, error) {
 func (k *layoutKeeper) saveAs(name string) {
 	b, err := k.bytes()
 	if err != nil {
-		k.host.say("not saved: " + err.Error())
+		k.host.showMessage("not saved: " + err.Error())
 		return
 	}
 	k.host.runAsync(func(ctx context.Context) func() {
 		err := k.store.Save(ctx, name, b)
 		return func() {
 			if err != nil {
-				k.host.say("not saved: " + err.Error())
+				k.host.showMessage("not saved: " + err.Error())
 				return
 			}
-			k.host.say("saved as " + name)
+			k.host.showMessage("saved as " + name)
 			k.list(ctx)
 		}
 	})
@@ -180,7 +180,7 @@ func (k *layoutKeeper) save() {
 		return func() {
 			k.busy = false
 			if err != nil {
-				k.host.say("layout not saved: " + err.Error())
+				k.host.showMessage("layout not saved: " + err.Error())
 			}
 		}
 	})

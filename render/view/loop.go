@@ -74,8 +74,8 @@ func (v *viewer) setKeyboard() {
 	}
 	want := uint8(vterm.KittyDisambiguate | vterm.KittyAlternateKeys)
 	if p := v.focusedPane(); p != nil && v.m.Running(p.ID) {
-		want |= p.Terminal().Kitty & vterm.KittyEventTypes
-		if p.Terminal().Kitty&vterm.KittyAllAsEscapes != 0 {
+		want |= p.Modes().Kitty & vterm.KittyEventTypes
+		if p.Modes().Kitty&vterm.KittyAllAsEscapes != 0 {
 			want |= vterm.KittyAllAsEscapes | vterm.KittyAssociatedText
 		}
 	}

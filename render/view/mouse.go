@@ -95,7 +95,7 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 func (v *viewer) forward(p *panes.Pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	ev := events.Mouse(e, held)
 	over := p != nil && p.Copying() == nil && e.Modifiers()&tcell.ModAlt == 0 && p.Locate(&ev, e, held != 0)
-	wanted := over && v.m.Running(p.ID) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev, p.Terminal())) > 0
+	wanted := over && v.m.Running(p.ID) && !v.m.ReadOnly && len(input.AppendMouse(nil, ev, p.Modes())) > 0
 	if pressed {
 		v.pointer.grab = ""
 		if wanted {
@@ -103,9 +103,9 @@ func (v *viewer) forward(p *panes.Pane, e *tcell.EventMouse, held tcell.ButtonMa
 		}
 	}
 	if wanted {
-		p.Act(panes.Input{Mouse: &ev})
+		p.SendInput(panes.Input{Mouse: &ev})
 	}
-	return wanted || over && p.Terminal().Mouse != vterm.MouseOff
+	return wanted || over && p.Modes().Mouse != vterm.MouseOff
 }
 
 // wheelRows is the number of rows that a wheel step scrolls.
@@ -125,7 +125,7 @@ func (v *viewer) ownMouse(p *panes.Pane, e *tcell.EventMouse, pressed bool, x, y
 
 // wheel scrolls back, or moves a full-screen program's cursor as terminals do.
 func (v *viewer) wheel(p *panes.Pane, by int) {
-	if !p.Terminal().AltScreen || p.Copying() != nil {
+	if !p.Modes().AltScreen || p.Copying() != nil {
 		p.Scroll(by * wheelRows)
 		return
 	}
@@ -135,7 +135,7 @@ func (v *viewer) wheel(p *panes.Pane, by int) {
 	}
 	for range wheelRows {
 		if v.m.Running(p.ID) && !v.m.ReadOnly {
-			p.Act(panes.Input{Key: &k})
+			p.SendInput(panes.Input{Key: &k})
 		}
 	}
 }

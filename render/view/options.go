@@ -101,8 +101,8 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 	v.locked = v.locked && keys.Mode(keymap.Locked) != nil
 	v.o.LiveOptions, v.keys, v.needsRedraw, v.m.DisabledAlerts, v.m.TabsLast = l, keys, true, l.Alerts, l.Tmux
 	v.canvas.UseASCII(v.o.ascii())
-	v.panes.Predict(l.Predict)
-	v.setImageMeans()
+	v.panes.SetLocalEcho(l.Predict)
+	v.setImageMode()
 	if l.Theme != nil && !v.o.NoColor {
 		v.theme, v.chosen = l.Theme, ""
 	}
@@ -119,8 +119,8 @@ func (o *Options) defaultTheme(background theme.Background) *theme.Theme {
 	return theme.Default(o.Screen.Colors(), background, os.Getenv)
 }
 
-// look returns the theme reduced to the colours of the terminal.
-func (v *viewer) look() *theme.Theme { return v.theme.Adapt(v.o.Screen.Colors()) }
+// terminalTheme returns the theme reduced to the colours of the terminal.
+func (v *viewer) terminalTheme() *theme.Theme { return v.theme.Adapt(v.o.Screen.Colors()) }
 
 // watchOptions applies changed options as they arrive.
 func (v *viewer) watchOptions() {
@@ -159,7 +159,7 @@ func (v *viewer) watchOrders() {
 			case o := <-v.o.Orders:
 				v.later(func() {
 					v.needsRedraw = true
-					why := v.m.Obey(&o, v.paneArea())
+					why := v.m.ApplyOrder(&o, v.paneArea())
 					if o.Answer != nil { // the reply goes to the requester; no message here
 						o.Answer(why)
 					}

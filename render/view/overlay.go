@@ -13,7 +13,7 @@ func (v *viewer) open(o overlays.Overlay) {
 
 // overlayScreen returns the screen that overlays draw on.
 func (v *viewer) overlayScreen() *overlays.Screen {
-	return &overlays.Screen{Canvas: &v.canvas, Theme: v.look(), Keys: v.keys, Bar: &v.bar, Preview: v.drawPreview}
+	return &overlays.Screen{Canvas: &v.canvas, Theme: v.terminalTheme(), Keys: v.keys, Bar: &v.bar, Preview: v.drawPreview}
 }
 
 // overlayDone carries out an overlay's result.

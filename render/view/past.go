@@ -20,7 +20,7 @@ func openPlayback(v *viewer) {
 	}
 	id, t := s.ID, v.m.Tab()
 	v.runAsync(func(ctx context.Context) func() {
-		past, err := v.o.Historian.Past(ctx, id)
+		past, err := v.o.Historian.StartPlayback(ctx, id)
 		return func() {
 			if err != nil {
 				v.message = "history not shown: " + err.Error()
@@ -28,8 +28,8 @@ func openPlayback(v *viewer) {
 			}
 			v.playbacks[past] = true
 			v.m.Expect(past)
-			if v.m.Tab() == t && !v.m.Floats(id) {
-				t = v.m.Manual(v.paneArea())
+			if v.m.Tab() == t && !v.m.IsFloating(id) {
+				t = v.m.MakeManual(v.paneArea())
 				p := v.panes.Get(id)
 				t.Tree = t.Tree.Split(id, past, p != nil && p.Area.H*layout.CellAspect > p.Area.W)
 			} else {

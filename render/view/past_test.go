@@ -8,7 +8,7 @@ import (
 
 type fakeHistorian struct{ past string }
 
-func (h fakeHistorian) Past(_ context.Context, id string) (string, error) {
+func (h fakeHistorian) StartPlayback(_ context.Context, id string) (string, error) {
 	if h.past == "" {
 		return "", errors.New("no room")
 	}

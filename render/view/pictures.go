@@ -10,12 +10,12 @@ import (
 // queryGraphics queries which images the terminal can draw. Until it answers, images are drawn as blocks.
 func (v *viewer) queryGraphics() {
 	v.canvas.SetAsync(func(work func() func()) { v.runAsync(func(context.Context) func() { return work() }) })
-	v.setImageMeans()
+	v.setImageMode()
 	if v.o.NoColor {
 		return
 	}
-	said := make(chan picture.Means, 16)
-	canvas.AskMeans(v.o.Screen, func(m picture.Means) {
+	said := make(chan picture.Support, 16)
+	canvas.QueryImageSupport(v.o.Screen, func(m picture.Support) {
 		select {
 		case said <- m:
 		default: // more reports than a terminal sends
@@ -26,8 +26,8 @@ func (v *viewer) queryGraphics() {
 			select {
 			case m := <-said:
 				v.later(func() {
-					v.means = m
-					v.setImageMeans()
+					v.imageSupport = m
+					v.setImageMode()
 				})
 			case <-v.ctx.Done():
 				return
@@ -36,14 +36,14 @@ func (v *viewer) queryGraphics() {
 	})
 }
 
-// setImageMeans sets how images are drawn: as configured, else by the best method that the terminal supports.
-func (v *viewer) setImageMeans() {
-	m := v.means
+// setImageMode sets how images are drawn: as configured, else by the best method that the terminal supports.
+func (v *viewer) setImageMode() {
+	m := v.imageSupport
 	if k, ok := picture.ByName(v.o.Images); ok {
 		m.Kind = k
 	}
 	if v.o.NoColor {
 		m.Kind = picture.None
 	}
-	v.canvas.Draws(m)
+	v.canvas.SetImageSupport(m)
 }

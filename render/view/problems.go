@@ -43,7 +43,7 @@ func problemItems(v *viewer) []overlays.Item {
 			sign = "●"
 		}
 		out = append(out, overlays.Item{
-			Name: placeText(p, v.o.Home), Text: firstLine(p.Message), Sign: sign, Color: v.look().Bad,
+			Name: placeText(p, v.o.Home), Text: firstLine(p.Message), Sign: sign, Color: v.terminalTheme().Bad,
 			Do: func() { v.edit(i) },
 		})
 	}

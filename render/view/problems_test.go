@@ -91,7 +91,7 @@ func TestErrors(t *testing.T) {
 	// The details of a session lead to its errors.
 	f.problems = map[string][]model.Problem{"b": {{File: "x.c", Line: 3, Message: "expected ;"}}}
 	details := newFakeInspector()
-	details.list = []model.Detail{{Group: "first error", Text: "x.c:3: expected ;", Lead: model.Lead{Errors: true, Copy: "x"}}}
+	details.list = []model.Detail{{Group: "first error", Text: "x.c:3: expected ;", Action: model.DetailAction{Errors: true, Copy: "x"}}}
 	b.o.Inspector = details
 	b.list(running("a"), running("b"))
 	b.m.Focus = "b"

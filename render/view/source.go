@@ -35,8 +35,8 @@ type SessionManager interface {
 type Inspector interface {
 	// Details returns all details of a session, in display order.
 	Details(ctx context.Context, id string) ([]model.Detail, error)
-	// Glance returns a one-line summary of a session, whether it is on the screen or not.
-	Glance(ctx context.Context, id string) (model.Glance, error)
+	// Summary returns a one-line summary of a session, whether it is on the screen or not.
+	Summary(ctx context.Context, id string) (model.Summary, error)
 	// Reply types a line into a session. A secret is rejected while the terminal would echo it.
 	Reply(ctx context.Context, id, text string, secret bool) error
 	DropRule(ctx context.Context, id, rule string) error
@@ -55,8 +55,8 @@ type Editor interface {
 
 // Historian plays earlier states of sessions.
 type Historian interface {
-	// Past starts a session that plays another session's history, and returns its id.
-	Past(ctx context.Context, id string) (string, error)
+	// StartPlayback starts a session that plays another session's history, and returns its id.
+	StartPlayback(ctx context.Context, id string) (string, error)
 }
 
 // Approver sends the user's answers to approval requests.

@@ -376,7 +376,7 @@ func TestPalette(t *testing.T) {
 		t.Errorf("the preview asks for %d columns", seen.cols)
 	}
 	seen.frames <- frame(40, 10, "live preview")
-	(<-b.panes.Arriving()).Apply()
+	(<-b.panes.Arrivals()).Apply()
 	b.settle()
 	b.shows("live preview")
 	b.send(tcell.NewEventMouse(0, 0, tcell.ButtonPrimary, 0))

@@ -15,7 +15,7 @@ import (
 // tmuxCommand is a tmux command with arguments that the viewer implements. Commands without arguments are names of
 // actions (keymap.Row.SearchNames).
 type tmuxCommand struct {
-	help, write string // description, and the form of its arguments
+	help, usage string // description, and the form of its arguments
 	// bind returns the function that runs the command with these words, or nil if it does not accept them.
 	bind func(v *viewer, words []string) func()
 }
@@ -313,11 +313,11 @@ func withName(words []string, do func(name string)) func() {
 // actions.
 func typedCommand(v *viewer, line string, found bool) *overlays.Item {
 	words := wordsOf(line)
-	if len(words) == 0 || found && actionCalled(v, words[0], words[1:]) {
+	if len(words) == 0 || found && isActionName(v, words[0], words[1:]) {
 		return nil
 	}
-	names := commandsCalled(words[0])
-	if len(names) == 1 && (len(words) > 1 || !found || bareCommand(words[0])) {
+	names := matchCommands(words[0])
+	if len(names) == 1 && (len(words) > 1 || !found || isBareCommand(words[0])) {
 		name := names[0]
 		if c, known := typedCommands()[name]; known {
 			if do := c.bind(v, words[1:]); do != nil {
@@ -333,16 +333,16 @@ func typedCommand(v *viewer, line string, found bool) *overlays.Item {
 	return &overlays.Item{Text: why, Do: func() { v.message = why }}
 }
 
-// bareCommand reports whether a word is a tmux command that needs no words and is not an action's name.
-func bareCommand(word string) bool { return word == "rotate-window" || word == "rotatew" }
+// isBareCommand reports whether a word is a tmux command that needs no words and is not an action's name.
+func isBareCommand(word string) bool { return word == "rotate-window" || word == "rotatew" }
 
 // isCommandWords reports whether a line is a command and not a text to search for.
 func isCommandWords(words []string) bool {
 	return len(words) > 1 && (strings.Contains(words[0], "-") || strings.HasPrefix(words[1], "-"))
 }
 
-// actionCalled reports whether a command with its words is the name of an action.
-func actionCalled(v *viewer, name string, words []string) bool {
+// isActionName reports whether a command with its words is the name of an action.
+func isActionName(v *viewer, name string, words []string) bool {
 	command := " " + strings.Join(append([]string{name}, words...), " ") + " "
 	for i := range v.keys.Prefix {
 		if strings.Contains(" "+v.keys.Prefix[i].SearchNames()+" ", command) {

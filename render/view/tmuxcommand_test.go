@@ -233,8 +233,8 @@ func TestCommandsOfPanes(t *testing.T) {
 	run("move-window -t 0")
 	b.shows("no tab 0; tabs count from 1")
 	splits("display-popup -E -d /srv htop", "g")
-	if !b.m.Floats("g") || b.src.line != "htop" || b.src.dir != "/srv" || b.m.Focus != "g" {
-		t.Errorf("%t %q in %q, focus %s", b.m.Floats("g"), b.src.line, b.src.dir, b.m.Focus)
+	if !b.m.IsFloating("g") || b.src.line != "htop" || b.src.dir != "/srv" || b.m.Focus != "g" {
+		t.Errorf("%t %q in %q, focus %s", b.m.IsFloating("g"), b.src.line, b.src.dir, b.m.Focus)
 	}
 }
 
@@ -342,13 +342,13 @@ func TestCommandsThatAreNone(t *testing.T) {
 	}
 	for _, c := range tmuxNames { // what has no words for it is found
 		for _, name := range strings.Fields(c.names) {
-			if typedCommand(b.viewer, name, false) == nil || len(commandsCalled(name)) != 1 {
+			if typedCommand(b.viewer, name, false) == nil || len(matchCommands(name)) != 1 {
 				t.Errorf("%s is not known", name)
 			}
 		}
 		name := strings.Fields(c.names)[0]
 		_, withWords := typedCommands()[name]
-		if !withWords && c.instead == "" && !actionCalled(b.viewer, name, nil) {
+		if !withWords && c.instead == "" && !isActionName(b.viewer, name, nil) {
 			t.Errorf("%s: nothing says what it is here", name)
 		}
 	}

@@ -15,45 +15,45 @@ type tmuxName struct {
 }
 
 const (
-	clipboard = "longterm uses the system clipboard: `copy mode` copies, `paste` pastes"
-	configure = "`longterm config` lists the options, `longterm config set KEY VALUE` sets one"
-	locking   = "sessions are not locked; `read only` keeps keys from all sessions"
-	nothing   = "not available in longterm"
+	clipboardHint    = "longterm uses the system clipboard: `copy mode` copies, `paste` pastes"
+	configureHint    = "`longterm config` lists the options, `longterm config set KEY VALUE` sets one"
+	lockingHint      = "sessions are not locked; `read only` keeps keys from all sessions"
+	notAvailableHint = "not available in longterm"
 )
 
 // tmuxNames lists all tmux commands.
 var tmuxNames = []tmuxName{
 	{"attach-session attach", ""}, {"bind-key bind", "`longterm config set keys.ACTION KEY`, as in keys.zoom F11"},
 	{"break-pane breakp", ""}, {"capture-pane capturep", "`longterm screen SESSION`, or `longterm output SESSION`"},
-	{"choose-buffer", clipboard}, {"choose-client", "`longterm clients SESSION` lists clients, --detach N detaches one"}, {"choose-tree", ""},
-	{"clear-history clearhist", "`longterm prune` deletes history"}, {"clear-prompt-history clearphist", nothing}, {"clock-mode", nothing},
-	{"command-prompt", "you are using it"}, {"confirm-before confirm", nothing}, {"copy-mode", ""}, {"customize-mode", configure},
-	{"delete-buffer deleteb", clipboard}, {"detach-client detach", "`longterm attach -d SESSION`, `longterm clients SESSION`"},
-	{"display-menu menu", nothing}, {"display-message display", ""}, {"display-panes displayp", ""},
+	{"choose-buffer", clipboardHint}, {"choose-client", "`longterm clients SESSION` lists clients, --detach N detaches one"}, {"choose-tree", ""},
+	{"clear-history clearhist", "`longterm prune` deletes history"}, {"clear-prompt-history clearphist", notAvailableHint}, {"clock-mode", notAvailableHint},
+	{"command-prompt", "you are using it"}, {"confirm-before confirm", notAvailableHint}, {"copy-mode", ""}, {"customize-mode", configureHint},
+	{"delete-buffer deleteb", clipboardHint}, {"detach-client detach", "`longterm attach -d SESSION`, `longterm clients SESSION`"},
+	{"display-menu menu", notAvailableHint}, {"display-message display", ""}, {"display-panes displayp", ""},
 	{"display-popup popup", ""}, {"find-window findw", ""},
 	{"has-session has", "`longterm info SESSION` exits with 3 if no session matches"}, {"if-shell if", "`longterm run -- COMMAND` exits with the command's status"},
 	{"join-pane joinp", ""},
 	{"kill-pane killp", "`longterm kill SESSION` kills a session that is not focused"},
 	{"kill-server", "`longterm daemon stop --kill-sessions` kills all sessions"}, {"kill-session", ""},
 	{"kill-window killw", "without arguments it kills the current tab"}, {"last-pane lastp", ""}, {"last-window last", ""},
-	{"link-window linkw", "a session may be in several tabs: `pick` adds it"}, {"list-buffers lsb", clipboard},
+	{"link-window linkw", "a session may be in several tabs: `pick` adds it"}, {"list-buffers lsb", clipboardHint},
 	{"list-clients lsc", "`longterm clients SESSION` lists them"}, {"list-commands lscm", "an empty line lists all commands"}, {"list-keys lsk", ""},
 	{"list-panes lsp", "`longterm ls` lists the sessions"}, {"list-sessions ls", "`longterm ls` lists them, -F sets the format"}, {"list-windows lsw", "`longterm layout dump` prints the tabs"},
-	{"load-buffer loadb", clipboard}, {"lock-client lockc", locking}, {"lock-server lock", locking}, {"lock-session locks", locking},
+	{"load-buffer loadb", clipboardHint}, {"lock-client lockc", lockingHint}, {"lock-server lock", lockingHint}, {"lock-session locks", lockingHint},
 	{"move-pane movep", ""},
 	{"move-window movew", ""}, {"new-session new", ""}, {"new-window neww", ""}, {"next-layout nextl", ""}, {"next-window next", ""},
 	{"paste-buffer pasteb", ""}, {"pipe-pane pipep", "use `longterm pipe SESSION COMMAND`"}, {"previous-layout prevl", "`arrange` selects the next one"},
 	{"previous-window prev", ""}, {"refresh-client refresh", "not needed: the viewer redraws by itself"}, {"rename-session rename", ""}, {"rename-window renamew", ""},
 	{"resize-pane resizep", ""}, {"resize-window resizew", "use `longterm resize SESSION COLSxROWS`, or `size`"}, {"respawn-pane respawnp", ""},
 	{"respawn-window respawnw", ""}, {"rotate-window rotatew", ""}, {"run-shell run", "`shell` runs a line, and so does `longterm run`"},
-	{"save-buffer saveb", clipboard}, {"select-layout selectl", ""}, {"select-pane selectp", ""}, {"select-window selectw tab-go", ""}, // the last is the action's name, which has no line in the palette
+	{"save-buffer saveb", clipboardHint}, {"select-layout selectl", ""}, {"select-pane selectp", ""}, {"select-window selectw tab-go", ""}, // the last is the action's name, which has no line in the palette
 
 	{"send-keys send", "`longterm send SESSION TEXT`, `longterm keys SESSION KEYS`"},
-	{"send-prefix", "press the prefix twice to send it to the session"}, {"server-access", "`longterm share SESSION` gives others access"}, {"set-buffer setb", clipboard},
+	{"send-prefix", "press the prefix twice to send it to the session"}, {"server-access", "`longterm share SESSION` gives others access"}, {"set-buffer setb", clipboardHint},
 	{"set-environment setenv", "`longterm new --env NAME=VALUE` sets one for a new session"}, {"set-hook", "`longterm events hook`, or [[hooks]] in the configuration"},
-	{"set-option set", configure}, {"set-window-option setw", configure}, {"show-buffer showb", clipboard}, {"show-environment showenv", "`details` shows it"},
-	{"show-hooks", "`longterm events ls` lists them"}, {"show-messages showmsgs", "`longterm events` prints them"}, {"show-options show", configure},
-	{"show-prompt-history showphist", nothing}, {"show-window-options showw", configure},
+	{"set-option set", configureHint}, {"set-window-option setw", configureHint}, {"show-buffer showb", clipboardHint}, {"show-environment showenv", "`details` shows it"},
+	{"show-hooks", "`longterm events ls` lists them"}, {"show-messages showmsgs", "`longterm events` prints them"}, {"show-options show", configureHint},
+	{"show-prompt-history showphist", notAvailableHint}, {"show-window-options showw", configureHint},
 	{"source-file source", "`longterm config edit`; changes apply at once"},
 	{"split-window splitw", ""}, {"start-server start", "already running"}, {"suspend-client suspendc", "`quit` leaves; sessions keep running"}, {"swap-pane swapp", "use -U or -D"},
 	{"swap-window swapw", ""}, {"switch-client switchc", ""}, {"unbind-key unbind", "`longterm config set keys.ACTION \"\"` removes its keys"},
@@ -71,8 +71,8 @@ var tmuxOptions = map[string]string{
 	"update-environment": "`longterm config set shells.renew NAME…`", "monitor-activity": "alerts are always on", "status": "the status bar is always shown",
 }
 
-// commandsCalled returns the commands that a word may mean: an exact name, else all names with that prefix, as in tmux.
-func commandsCalled(word string) (names []string) {
+// matchCommands returns the commands that a word may mean: an exact name, else all names with that prefix, as in tmux.
+func matchCommands(word string) (names []string) {
 	for _, c := range tmuxNames {
 		all := strings.Fields(c.names)
 		if slices.Contains(all, word) {
@@ -100,8 +100,8 @@ func (v *viewer) whyNotRun(words, names []string) string {
 			}
 		}
 	}
-	if c := typedCommands()[names[0]]; c.write != "" {
-		return "use " + c.write
+	if c := typedCommands()[names[0]]; c.usage != "" {
+		return "use " + c.usage
 	}
 	i := slices.IndexFunc(tmuxNames, func(c tmuxName) bool { return strings.HasPrefix(c.names+" ", names[0]+" ") })
 	if tmuxNames[i].instead == "" {

@@ -302,7 +302,7 @@ func TestJoinPane(t *testing.T) {
 	b.m.AddFloat(b.m.Tab(), "d")
 	b.settle()
 	b.m.AddTab(tabOf("last", "a"))
-	if b.line("join-pane -s d"); !slices.Contains(b.m.TiledPanes(b.m.Tab()), "d") || b.m.Floats("d") || len(b.m.Tabs[0].Floats) > 0 {
+	if b.line("join-pane -s d"); !slices.Contains(b.m.TiledPanes(b.m.Tab()), "d") || b.m.IsFloating("d") || len(b.m.Tabs[0].Floats) > 0 {
 		t.Errorf("%v, floats %v", b.m.TiledPanes(b.m.Tab()), b.m.Tabs[0].Floats)
 	}
 	if b.line("join-pane -s d"); b.message != "session is already in this tab" {
@@ -365,8 +365,8 @@ func TestPopup(t *testing.T) {
 		b.src.made, b.src.dir = "p", "?"
 		b.line(line)
 		b.call()
-		if b.list(running("a"), running("b"), running("p")); b.src.dir != dir || !b.m.Floats("p") || b.m.Focus != "p" {
-			t.Errorf("%s begins in %q, floats %t, focus %s", line, b.src.dir, b.m.Floats("p"), b.m.Focus)
+		if b.list(running("a"), running("b"), running("p")); b.src.dir != dir || !b.m.IsFloating("p") || b.m.Focus != "p" {
+			t.Errorf("%s begins in %q, floats %t, focus %s", line, b.src.dir, b.m.IsFloating("p"), b.m.Focus)
 		}
 	}
 	area := b.panes.Get("p").Area

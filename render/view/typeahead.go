@@ -35,7 +35,7 @@ func (v *viewer) awaitsPane() bool {
 	case v.typeAhead.starting > 0, v.m.IsExpected(v.m.Focus):
 		return true
 	}
-	return len(v.m.ShownPanes()) == 0 && v.m.HasUnheardHost() && v.o.Now().Sub(v.typeAhead.opened) < typeAheadTime
+	return len(v.m.ShownPanes()) == 0 && v.m.HasUnreachedHost() && v.o.Now().Sub(v.typeAhead.opened) < typeAheadTime
 }
 
 // holdInput keeps a key or paste event for later. It returns false if the event can be handled now.

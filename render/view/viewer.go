@@ -23,23 +23,23 @@ import (
 // viewer holds the event loop and its state.
 type viewer struct {
 	loop
-	src     Source
-	o       Options
-	keys    *keymap.Map
-	theme   *theme.Theme
-	chosen  string // theme that the user chose, now or in an earlier run
-	m       model.Model
-	panes   *panes.Set
-	mode    mode
-	message string           // shown until the next key
-	overlay overlays.Overlay // open overlay; nil if unset
-	table   *keymap.Mode     // the active mode, or nil
-	locked  bool             // all keys go to the session
-	hints   bool             // the panel of hints is shown
-	welcome bool             // the welcome card is shown, until the first key
-	canvas  canvas.Canvas
-	means   picture.Means // image support of the terminal
-	quit    bool
+	src          Source
+	o            Options
+	keys         *keymap.Map
+	theme        *theme.Theme
+	chosen       string // theme that the user chose, now or in an earlier run
+	m            model.Model
+	panes        *panes.Set
+	mode         mode
+	message      string           // shown until the next key
+	overlay      overlays.Overlay // open overlay; nil if unset
+	table        *keymap.Mode     // the active mode, or nil
+	locked       bool             // all keys go to the session
+	hints        bool             // the panel of hints is shown
+	welcome      bool             // the welcome card is shown, until the first key
+	canvas       canvas.Canvas
+	imageSupport picture.Support // image support of the terminal
+	quit         bool
 
 	layout        paneLayout
 	needsRedraw   bool      // everything must be redrawn
@@ -68,7 +68,7 @@ type viewer struct {
 	changed       bool          // more than rows of panes changed since the last drawing
 	background    backgroundState
 	details       details
-	glances       glances
+	summaries     summaries
 	problems      problems
 	inbox         inbox
 	changes       changes
@@ -102,8 +102,8 @@ func Run(ctx context.Context, src Source, o Options) error {
 	defer canvas.StopBackgroundReports(o.Screen)
 	defer v.reclaim()
 	defer cancel()
-	v.listenOuter()
-	v.listen(said)
+	v.forwardOuter()
+	v.watchBackground(said)
 	v.queryGraphics()
 	o.Screen.EnablePaste()
 	o.Screen.EnableFocus()
@@ -122,7 +122,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 	v.canvas.UseASCII(o.ascii())
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, initialName: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
-	v.panes.Predict(o.Predict)
+	v.panes.SetLocalEcho(o.Predict)
 	if v.theme == nil {
 		v.theme = o.defaultTheme(theme.UnknownBackground)
 	}
@@ -176,7 +176,7 @@ func (v *viewer) wait(in *inputs) error {
 	case u, ok := <-in.sessions:
 		v.changed = true
 		return v.update(u, ok)
-	case f := <-v.panes.Arriving():
+	case f := <-v.panes.Arrivals():
 		v.showFrame(f)
 	case f := <-v.calls:
 		v.pacer.urgent, v.changed = true, true
@@ -184,7 +184,7 @@ func (v *viewer) wait(in *inputs) error {
 	}
 	for range maxBatch {
 		select {
-		case f := <-v.panes.Arriving():
+		case f := <-v.panes.Arrivals():
 			v.showFrame(f)
 		default:
 			return nil
@@ -194,7 +194,7 @@ func (v *viewer) wait(in *inputs) error {
 }
 
 // showFrame shows a frame in its pane. It also reports typed input that the session rejected.
-func (v *viewer) showFrame(f panes.Arrived) {
+func (v *viewer) showFrame(f panes.Arrival) {
 	v.changed = !f.Apply() || v.changed
 	v.pacer.noteOutput(f.For(v.m.Focus))
 	if id, effects := f.Effects(); len(effects) > 0 && slices.Contains(v.m.ShownPanes(), id) {

@@ -168,7 +168,7 @@ func TestFromZellij(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := string(keys.Direct(first))
-		if m := keys.Begins(first); m != nil {
+		if m := keys.ModeStartedBy(first); m != nil {
 			got = m.Name
 			if row[2] != "" {
 				k, err := input.ParseKey(row[2])

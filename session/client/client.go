@@ -116,8 +116,8 @@ type Client struct {
 	http    *http.Client
 	created time.Time // compared with the time at which longterm was stopped
 	outage  outage    // of the remote host
-	// stoppedPID is the last daemon process found unresponsive; 0: none.
-	stoppedPID atomic.Int64
+	// unresponsivePID is the last daemon process found unresponsive; 0: none.
+	unresponsivePID atomic.Int64
 }
 
 // New returns a client. It connects with the first request.
@@ -395,7 +395,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			q.Set("on_approval", "wait")
 			u = requestURL(path, q)
 			continue
-		case isFinal(err): // the daemon does not respond
+		case isPermanent(err): // the daemon does not respond
 			return nil, err
 		case errors.As(err, &refused):
 			if !refused.Retry {
@@ -408,7 +408,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		case isNotServed(err):
 			err = newUnavailableError(err, c.options.Dirs)
 			if ensureErr := c.Ensure(ctx); ensureErr != nil {
-				if isFinal(ensureErr) || !c.shouldRetryStart(ctx, p) {
+				if isPermanent(ensureErr) || !c.shouldRetryStart(ctx, p) {
 					return nil, ensureErr
 				}
 				continue
@@ -430,7 +430,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 
 // shouldRetryStart reports, after a pause, whether to retry because the daemon may have been killed at its start.
 func (c *Client) shouldRetryStart(ctx context.Context, p *retryPolicy) bool {
-	return c.options.KeeperArgv != nil && c.stoppedOnPurpose() == nil && c.options.Remote == nil && ctx.Err() == nil && p.pauseWithin(ctx, shortRetryTime)
+	return c.options.KeeperArgv != nil && c.stoppedByUserError() == nil && c.options.Remote == nil && ctx.Err() == nil && p.pauseWithin(ctx, shortRetryTime)
 }
 
 // requestURL returns the URL of an API path.

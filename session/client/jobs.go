@@ -76,7 +76,7 @@ func (c *Client) prepareRetry(ctx context.Context, p *retryPolicy, err error) bo
 	limit := shortRetryTime
 	var cut *disconnectError
 	switch {
-	case !isUnavailable(err), isFinal(err), c.stoppedOnPurpose() != nil:
+	case !isUnavailable(err), isPermanent(err), c.stoppedByUserError() != nil:
 		return false
 	case errors.As(err, &cut), isRetryable(err):
 		limit = maxRetryTime
@@ -86,7 +86,7 @@ func (c *Client) prepareRetry(ctx context.Context, p *retryPolicy, err error) bo
 	}
 	c.http.CloseIdleConnections()
 	err = c.Ensure(ctx)
-	return err == nil || !isFinal(err) && c.stoppedOnPurpose() == nil && p.pauseWithin(ctx, limit)
+	return err == nil || !isPermanent(err) && c.stoppedByUserError() == nil && p.pauseWithin(ctx, limit)
 }
 
 // isInvalid reports whether the daemon rejected a request as invalid.
@@ -211,7 +211,7 @@ func (c *Client) moveToBackground(ctx context.Context, ref string) (api.Job, err
 
 // StopJob ends a job by the kill ladder.
 func (c *Client) StopJob(ctx context.Context, ref string, s api.JobStop) (api.Job, error) {
-	return endOnce(ctx, c, func() (api.Job, error) {
+	return endIdempotent(ctx, c, func() (api.Job, error) {
 		return send[api.Job](ctx, c, "POST", jobPath(ref)+"/stop", nil, s)
 	}, func() (api.Job, error) { return c.Job(ctx, ref, 0) })
 }

@@ -49,8 +49,8 @@ func (p *retryPolicy) pauseWithin(ctx context.Context, limit time.Duration) bool
 // remoteRetryInterval is the time between requests to an unreachable remote host, after maxRetryTime.
 const remoteRetryInterval = 500 * time.Millisecond
 
-// outageNotice is how long an outage lasts before it is reported: a daemon restart there takes less.
-const outageNotice = 2 * time.Second
+// notifyOutageAfter is how long an outage lasts before it is reported: a daemon restart there takes less.
+const notifyOutageAfter = 2 * time.Second
 
 // outage records since when a remote host has been unreachable.
 type outage struct {
@@ -66,7 +66,7 @@ func (a *outage) recordFailure() bool {
 	if a.since.IsZero() {
 		a.since = time.Now()
 	}
-	mustReport := !a.isReported && time.Since(a.since) > outageNotice
+	mustReport := !a.isReported && time.Since(a.since) > notifyOutageAfter
 	a.isReported = a.isReported || mustReport
 	return mustReport
 }

@@ -139,14 +139,14 @@ func (s *Session) Signal(ctx context.Context, sig api.Signal) error {
 
 // Kill ends the process and all its descendants. It survives a daemon restart.
 func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
-	return endOnce(ctx, s.client, func() (api.Session, error) {
+	return endIdempotent(ctx, s.client, func() (api.Session, error) {
 		return send[api.Session](ctx, s.client, "POST", s.path+"/kill", nil, k)
 	}, func() (api.Session, error) { return s.Info(ctx) })
 }
 
-// endOnce ends something, across daemon restarts. If a retry finds it already ended, the first request ended it, and
-// ended returns the result.
-func endOnce[T any](ctx context.Context, c *Client, end, ended func() (T, error)) (T, error) {
+// endIdempotent sends a request that ends a session or job, and repeats it across daemon restarts. If a repeated request finds the
+// target already ended, an earlier attempt ended it. Then ended returns the result.
+func endIdempotent[T any](ctx context.Context, c *Client, end, ended func() (T, error)) (T, error) {
 	isRetry := false
 	for p := newRetryPolicy(); ; isRetry = true {
 		r, err := end()

@@ -55,13 +55,13 @@ func (c *Client) ensure(ctx context.Context) error {
 	} else if errors.Is(err, unixsock.ErrForeign) {
 		return newForeignSocketError(err)
 	}
-	if err := c.stoppedOnPurpose(); err != nil {
+	if err := c.stoppedByUserError(); err != nil {
 		return err
 	}
 	if err := os.Remove(c.options.Dirs.Stopped()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return api.Errorf(api.CodeStorage, "%v", err)
 	}
-	if full := c.diskFullAtFirstStart(); full != nil {
+	if full := c.firstStartDiskFullError(); full != nil {
 		return full
 	}
 	starting, cancel := context.WithTimeout(ctx, maxStartTime)
@@ -72,7 +72,7 @@ func (c *Client) ensure(ctx context.Context) error {
 			return full
 		}
 		if errors.Is(err, link.ErrRefused) {
-			return &finalError{api.Errorf(api.CodeDenied, "daemon not started: %v", err).
+			return &permanentError{api.Errorf(api.CodeDenied, "daemon not started: %v", err).
 				WithHint("the daemon is stopped; start it outside of this session with `longterm daemon start`")}
 		}
 		return api.Errorf(api.CodeUnavailable, "%v", err).WithHint("see %s", c.options.Dirs.KeeperLog())
@@ -102,26 +102,26 @@ func (c *Client) storageError(format string, err error) error {
 func (c *Client) diskFullError(err error) error {
 	full := err
 	if !errors.Is(err, syscall.ENOSPC) {
-		full = atomicfile.Room(c.options.Dirs.State)
+		full = atomicfile.CheckSpace(c.options.Dirs.State)
 	}
 	if !errors.Is(full, syscall.ENOSPC) {
 		return nil
 	}
-	return &finalError{api.Errorf(api.CodeUnavailable, "the daemon did not start: %s: %v", c.options.Dirs.State, syscall.ENOSPC).
+	return &permanentError{api.Errorf(api.CodeUnavailable, "the daemon did not start: %s: %v", c.options.Dirs.State, syscall.ENOSPC).
 		WithHint("free space on its file system, then retry; running sessions continue, and no saved data is lost")}
 }
 
-// diskFullAtFirstStart returns diskFullError for the first start of a daemon, before a keeper is started.
-func (c *Client) diskFullAtFirstStart() error {
+// firstStartDiskFullError returns diskFullError for the first start of a daemon, before a keeper is started.
+func (c *Client) firstStartDiskFullError() error {
 	if st, err := os.Stat(c.options.Dirs.Database()); err == nil && st.Size() > 0 {
 		return nil // a daemon continues with the existing files
 	}
 	return c.diskFullError(nil)
 }
 
-// stoppedOnPurpose returns an error if the user stopped longterm since this client was made; the client then starts
+// stoppedByUserError returns an error if the user stopped longterm since this client was made; the client then starts
 // nothing.
-func (c *Client) stoppedOnPurpose() error {
+func (c *Client) stoppedByUserError() error {
 	if !c.options.IsOneCommand || c.options.Remote != nil {
 		return nil
 	}
@@ -139,29 +139,29 @@ func (c *Client) stoppedOnPurpose() error {
 // explainStopped replaces an unavailability error by the reason if the user stopped longterm.
 func (c *Client) explainStopped(err error) error {
 	if isUnavailable(err) {
-		if stopped := c.stoppedOnPurpose(); stopped != nil {
+		if stopped := c.stoppedByUserError(); stopped != nil {
 			return stopped
 		}
 	}
 	return err
 }
 
-// finalError is a permanent reason for a missing daemon, which is not retried: another user serves the socket, or the
+// permanentError is a permanent reason for a missing daemon, which is not retried: another user serves the socket, or the
 // disk is full.
-type finalError struct{ err *api.Error }
+type permanentError struct{ err *api.Error }
 
-func (e *finalError) Error() string { return e.err.Error() }
-func (e *finalError) Unwrap() error { return e.err }
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
 
-// isFinal reports whether err must not be retried.
-func isFinal(err error) bool {
-	var final *finalError
+// isPermanent reports whether err must not be retried.
+func isPermanent(err error) bool {
+	var final *permanentError
 	return errors.As(err, &final)
 }
 
 // newForeignSocketError returns the error of a socket that another user serves.
 func newForeignSocketError(err error) error {
-	return &finalError{api.Errorf(api.CodeUnavailable, "%v", err).
+	return &permanentError{api.Errorf(api.CodeUnavailable, "%v", err).
 		WithHint("set %s to a directory that you own; the owner of this one could read your sessions", paths.EnvDir)}
 }
 

@@ -283,7 +283,7 @@ func TestEnsure_DiskFull_NamesDisk(t *testing.T) {
 	if errorCode(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no space left on device; free space") {
 		t.Error(err)
 	}
-	if !isFinal(err) || c.prepareRetry(testContext(t), newRetryPolicy(), err) {
+	if !isPermanent(err) || c.prepareRetry(testContext(t), newRetryPolicy(), err) {
 		t.Error("the client retries after the error")
 	}
 }

@@ -61,7 +61,7 @@ type StreamOptions struct {
 	Blocks bool
 	// Pictures also adds the keys of these images to lines; Act requests them by key.
 	Pictures bool
-	// Inside has the id of the session that the client runs in, if any, and of those that show that session.
+	// Inside lists the ids of the session that the client runs in, if any, and of the sessions that display that one.
 	Inside []string
 }
 
@@ -159,7 +159,7 @@ func (s *Session) openStream(ctx context.Context, path string, o StreamOptions) 
 		}
 		try++
 		if err := s.client.Ensure(ctx); err != nil {
-			if isFinal(err) || !s.client.shouldRetryStart(ctx, p) {
+			if isPermanent(err) || !s.client.shouldRetryStart(ctx, p) {
 				return nil, err
 			}
 			try = 0

@@ -19,7 +19,7 @@ func (c *Client) Subscriptions(ctx context.Context) ([]api.Subscription, error) 
 
 // Subscribe creates a subscription that starts now, or returns an existing equal one.
 func (c *Client) Subscribe(ctx context.Context, name string, n api.NewSubscription) (api.Subscription, error) {
-	return sendRepeatable[api.Subscription](ctx, c, "PUT", subscriptionPath(name), n)
+	return sendIdempotent[api.Subscription](ctx, c, "PUT", subscriptionPath(name), n)
 }
 
 // Unsubscribe removes a subscription.
@@ -30,7 +30,7 @@ func (c *Client) Unsubscribe(ctx context.Context, name string) error {
 
 // Completions returns what a subscription has not acknowledged, or waits for it.
 func (c *Client) Completions(ctx context.Context, name string, in api.ReadCompletions) (api.Completions, error) {
-	return sendRepeatable[api.Completions](ctx, c, "POST", subscriptionPath(name)+"/read", in)
+	return sendIdempotent[api.Completions](ctx, c, "POST", subscriptionPath(name)+"/read", in)
 }
 
 // StreamCompletions calls f with the unacknowledged completions after a cursor and then with new ones, until ctx ends,
@@ -58,14 +58,14 @@ func (c *Client) StreamCompletions(ctx context.Context, name string, in api.Read
 
 // Acknowledge marks a subscription's completions as handled up to a cursor. They are not sent again.
 func (c *Client) Acknowledge(ctx context.Context, name string, in api.AckCompletions) (api.Subscription, error) {
-	return sendRepeatable[api.Subscription](ctx, c, "POST", subscriptionPath(name)+"/ack", in)
+	return sendIdempotent[api.Subscription](ctx, c, "POST", subscriptionPath(name)+"/ack", in)
 }
 
 // subscriptionPath returns the API path of a subscription.
 func subscriptionPath(name string) string { return "/subscriptions/" + url.PathEscape(name) }
 
-// sendRepeatable sends an idempotent request, which is retried if the daemon disconnects.
-func sendRepeatable[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
+// sendIdempotent sends an idempotent request, which is retried if the daemon disconnects.
+func sendIdempotent[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
 	for p := newRetryPolicy(); ; {
 		v, err := send[T](ctx, c, method, path, nil, body)
 		if err == nil || !c.prepareRetry(ctx, p, err) {

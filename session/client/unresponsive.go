@@ -109,7 +109,7 @@ func (l *watchdog) awaitProbe(ctx context.Context, pid int, answered <-chan stru
 		s := UnresponsiveError{pid, stopped >= stoppedChecks, time.Since(began)}
 		switch silence := s.Duration - lateAfter; {
 		case due && (s.Stopped || silence >= giveUpAfter):
-			return &finalError{s.apiError()}
+			return &permanentError{s.apiError()}
 		case !notified && l.notify != nil && (s.Stopped || stopped == 0 && silence >= notifyAfter):
 			l.notify(s)
 			notified = true
@@ -167,15 +167,15 @@ func (c *Client) doWithWatchdog(req *http.Request, due bool) (*http.Response, er
 	if c.options.Remote != nil { // RemoteHost detects an unresponsive host
 		return c.http.Do(req)
 	}
-	if pid := int(c.stoppedPID.Load()); due && pid > 0 && isStopped(pid) { // it was stopped at the last check
-		return nil, &finalError{UnresponsiveError{PID: pid, Stopped: true}.apiError()}
+	if pid := int(c.unresponsivePID.Load()); due && pid > 0 && isStopped(pid) { // it was stopped at the last check
+		return nil, &permanentError{UnresponsiveError{PID: pid, Stopped: true}.apiError()}
 	}
 	ctx, giveUp := context.WithCancelCause(req.Context())
 	watching, stopWatching := context.WithCancel(ctx)
 	late := time.AfterFunc(lateAfter, func() {
 		l := watchdog{probe: c.probeDaemon, isStopped: isStopped, notify: c.options.OnUnresponsive}
 		if pid, err := l.watch(watching, due); err != nil {
-			c.stoppedPID.Store(int64(pid))
+			c.unresponsivePID.Store(int64(pid))
 			giveUp(err)
 		}
 	})
@@ -183,7 +183,7 @@ func (c *Client) doWithWatchdog(req *http.Request, due bool) (*http.Response, er
 	late.Stop()
 	stopWatching()
 	if err != nil {
-		if why := context.Cause(ctx); isFinal(why) {
+		if why := context.Cause(ctx); isPermanent(why) {
 			err = why
 		}
 		giveUp(nil)
@@ -216,5 +216,5 @@ func (c *Client) unresponsiveError(ctx context.Context, err error) error {
 	if !isStopped(pid) {
 		return nil
 	}
-	return &finalError{UnresponsiveError{PID: pid, Stopped: true}.apiError()}
+	return &permanentError{UnresponsiveError{PID: pid, Stopped: true}.apiError()}
 }

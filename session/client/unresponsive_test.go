@@ -62,7 +62,7 @@ func TestWatchdog(t *testing.T) {
 				switch {
 				case c.giveUp == 0 && (err != nil || ctx.Err() == nil):
 					t.Errorf("got error %v after %s", err, took)
-				case c.giveUp > 0 && (errorCode(err) != api.CodeUnavailable || !isFinal(err) || took > c.giveUp || !strings.Contains(err.Error(), c.message) || !strings.Contains(err.Error(), "kill -9 7`: sessions continue")):
+				case c.giveUp > 0 && (errorCode(err) != api.CodeUnavailable || !isPermanent(err) || took > c.giveUp || !strings.Contains(err.Error(), c.message) || !strings.Contains(err.Error(), "kill -9 7`: sessions continue")):
 					t.Errorf("got error %v after %s", err, took)
 				}
 				if c.notice == "" != (len(notices) == 0) || len(notices) > 1 || len(notices) == 1 && !strings.Contains(notices[0], c.notice) {

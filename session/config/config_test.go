@@ -13,7 +13,7 @@ import (
 // Every row can be formatted and parsed, its default is within its bounds, and it has a section.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range Rows() {
+	for _, r := range KeySpecs() {
 		if seen[r.Key] || strings.Count(r.Key, ".") != 1 || r.Help == "" || r.When == "" {
 			t.Errorf("row %+v", r)
 		}
@@ -330,7 +330,7 @@ func TestTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range f.Values()[:len(Rows())] {
+	for _, v := range f.Values()[:len(KeySpecs())] {
 		if v.Value != v.Default || v.Source != "file" {
 			t.Errorf("%+v", v)
 		}

@@ -112,7 +112,7 @@ func sections() []string {
 // readValue sets the value of a key of the table.
 func (d *decoder) readValue(it *tomldoc.Item) {
 	key := strings.Join(it.Path, ".")
-	r := rowOf(key)
+	r := keySpecOf(key)
 	if r == nil {
 		d.reportUnknown(it, key)
 		return
@@ -159,7 +159,7 @@ func (d *decoder) reportUnknown(it *tomldoc.Item, key string) {
 }
 
 // setFromFile sets a value from the file.
-func (r *Row) setFromFile(s *Settings, data any) error {
+func (r *KeySpec) setFromFile(s *Settings, data any) error {
 	switch v := data.(type) {
 	case bool:
 		if r.Kind == Bool {
@@ -185,7 +185,7 @@ func (r *Row) setFromFile(s *Settings, data any) error {
 }
 
 // setList sets a list from the file.
-func (r *Row) setList(s *Settings, list []any) error {
+func (r *KeySpec) setList(s *Settings, list []any) error {
 	texts := []string{}
 	for _, v := range list {
 		t, ok := v.(string)
@@ -206,7 +206,7 @@ func (r *Row) setList(s *Settings, list []any) error {
 }
 
 // expectedText describes the value to write.
-func (r *Row) expectedText() string {
+func (r *KeySpec) expectedText() string {
 	switch r.Kind {
 	case Bool:
 		return "true or false, without quotes"

@@ -37,8 +37,8 @@ Sizes have a unit: ` + "`500MB` (10⁶), `2GiB` (2³⁰; `2G` is the same)" + `,
 or to new sessions.
 `
 
-// docsNamed is the text on [keys] and [themes].
-const docsNamed = `## [keys]
+// docsKeysThemes is the text on [keys] and [themes].
+const docsKeysThemes = `## [keys]
 
 Keys of the viewer, after the prefix or in copy mode: an action and its keys. An
 empty text removes the keys. [The viewer](viewer.md) lists the actions. A key with two actions is an error.
@@ -105,7 +105,7 @@ func Markdown() string {
 		l := &callerLimits[i]
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.name, l.users, l.agents(), l.reason)
 	}
-	b.WriteString("\n" + docsNamed)
+	b.WriteString("\n" + docsKeysThemes)
 	for _, p := range theme.Parts {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", p.Name, p.Help)
 	}

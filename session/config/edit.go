@@ -41,7 +41,7 @@ func Set(path string, src []byte, key string, words []string) ([]byte, error) {
 
 // literalOf returns a value of the command line as TOML.
 func literalOf(key string, words []string) (string, error) {
-	r := rowOf(key)
+	r := keySpecOf(key)
 	if r == nil {
 		if n := strings.Count(key, "."); strings.HasPrefix(key, "keys.") && n == 1 || strings.HasPrefix(key, "themes.") && n == 2 {
 			return tomldoc.Quote(strings.Join(words, " ")), nil
@@ -80,7 +80,7 @@ func literalOf(key string, words []string) (string, error) {
 }
 
 // literal returns a row's value as TOML.
-func (r *Row) literal(s *Settings) string {
+func (r *KeySpec) literal(s *Settings) string {
 	switch p := r.field(s).(type) {
 	case *bool, *int:
 		return r.Get(s)

@@ -108,7 +108,7 @@ func (s *Settings) presetPrefix() string {
 }
 
 // effectiveValue returns a value with its default and source.
-func (f *File) effectiveValue(key, text string, r *Row) Value {
+func (f *File) effectiveValue(key, text string, r *KeySpec) Value {
 	v := Value{Key: key, Value: text, Source: "default"}
 	if r != nil {
 		v.Default = r.Get(defaults())

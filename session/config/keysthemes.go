@@ -92,7 +92,7 @@ func (d *decoder) readThemeColour(it *tomldoc.Item) {
 	if n, isNumber := it.Data.(int64); isNumber {
 		text, isText = strconv.FormatInt(n, 10), true
 	}
-	if _, ok := theme.Colour(text); !isText || !ok {
+	if _, ok := theme.ParseColor(text); !isText || !ok {
 		d.addProblem(it.ValuePos, name, `%s is no colour; give "#rrggbb", a number from 0 to 255, "default", or a name as in "red" or "bright-blue"`, quoteData(it.Data))
 		return
 	}

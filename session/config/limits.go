@@ -26,7 +26,7 @@ func (l *callerLimit) agents() string {
 	if l.key == "" {
 		return l.fixed
 	}
-	return fmt.Sprintf("`%s` (`%s`)%s", rowOf(l.key).Default, l.key, l.fixed)
+	return fmt.Sprintf("`%s` (`%s`)%s", keySpecOf(l.key).Default, l.key, l.fixed)
 }
 
 // callerLimits are the defaults that depend on the caller.

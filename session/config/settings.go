@@ -41,28 +41,28 @@ type Settings struct {
 
 // Hosts configures remote hosts, reached over ssh.
 type Hosts struct {
-	Names []string      // hosts of ls and view --all-hosts
-	SSH   []string      // argv
-	Keep  time.Duration // how long an unused connection stays open
+	Names           []string      // hosts of ls and view --all-hosts
+	SSH             []string      // argv
+	ConnIdleTimeout time.Duration // how long an unused connection stays open
 }
 
 // Fleet configures this machine's part in a fleet.
 type Fleet struct {
-	CopyRate int64 // bytes a second for copies of output
+	ReplicaRate int64 // bytes a second for copies of output
 }
 
 // View configures the viewer.
 type View struct {
-	Prefix string        // prefix key of the viewer's commands
-	Keys   string        // key preset, as in keymap.Choose
-	Repeat time.Duration // time in which tmux's keys repeat without the prefix
-	Theme  string        // name of a built-in theme or of one in Themes
-	Glyphs string        // auto, unicode, ascii
-	Images string        // auto, blocks, sixel, kitty, iterm2
-	Frames bool
-	Hints  bool
-	Layout string
-	Mouse  bool
+	Prefix      string        // prefix key of the viewer's commands
+	Keys        string        // key preset, as in keymap.Choose
+	Repeat      time.Duration // time in which tmux's keys repeat without the prefix
+	Theme       string        // name of a built-in theme or of one in Themes
+	Glyphs      string        // auto, unicode, ascii
+	Images      string        // auto, blocks, sixel, kitty, iterm2
+	PaneBorders bool
+	Hints       bool
+	Layout      string
+	Mouse       bool
 	// AllHosts shows the sessions of Hosts.Names and of the fleet, besides those of this host.
 	AllHosts bool
 	Size     string // size policy of shown sessions
@@ -95,13 +95,13 @@ type Notify struct {
 
 // Retention bounds the stored history. 0 is no limit.
 type Retention struct {
-	SessionBytes int64
-	SessionAge   time.Duration
-	TotalBytes   int64
-	AuditBytes   int64
-	AuditAge     time.Duration
-	Dead         int
-	DeadAge      time.Duration
+	SessionBytes  int64
+	SessionAge    time.Duration
+	TotalBytes    int64
+	AuditBytes    int64
+	AuditAge      time.Duration
+	EndedSessions int
+	EndedAge      time.Duration
 }
 
 // Files bounds what is stored with sessions, in bytes. 0 is no limit.
@@ -134,7 +134,7 @@ type Shells struct {
 	Engine      string // terminal emulator
 	AgentEnv    string // environment of agents' sessions: full, minimal or listed
 	EnvListed   []string
-	Renew       []string // variables that shells take over from an attaching client
+	UpdateEnv   []string // variables that shells take over from an attaching client
 	SSHAgent    bool     // sessions reach the ssh agent of the last attached client
 }
 
@@ -187,8 +187,8 @@ type HTTP struct {
 
 // Secrets configures what is masked for agents and in exports.
 type Secrets struct {
-	Names   []string // patterns of variables whose values are secrets
-	Formats bool     // tokens are masked by their form
+	Names            []string // patterns of variables whose values are secrets
+	MaskKnownFormats bool     // tokens are masked by their form
 }
 
 // Policy configures the rules for users and agents.

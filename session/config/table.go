@@ -33,13 +33,13 @@ type When string
 
 // Times a change takes effect.
 const (
-	AtOnce  When = "at once"
-	NextUse When = "next use"     // the next attach, viewer, exec …
-	NewOnes When = "new sessions" // existing sessions are unchanged
+	AtOnce      When = "at once"
+	NextUse     When = "next use"     // the next attach, viewer, exec …
+	NewSessions When = "new sessions" // existing sessions are unchanged
 )
 
-// Row describes a key.
-type Row struct {
+// KeySpec describes a key.
+type KeySpec struct {
 	Key      string // section.name
 	Kind     Kind
 	Default  string // in the form of `longterm config set`; of a List: words
@@ -66,12 +66,12 @@ var presets = []string{"hard", "build-draft", "build", "readonly", "listed", "of
 var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
 
 // table has every key except those of [keys], [themes.NAME], [[matchers]] and [[hooks]], whose names users choose.
-var table = []Row{
+var table = []KeySpec{
 	{Key: "view.prefix", Kind: Keys, Default: "C-Space", Env: "LONGTERM_PREFIX", Flag: "view --prefix", When: AtOnce, Help: "prefix key of the viewer's commands", field: func(s *Settings) any { return &s.View.Prefix }},
 	{Key: "view.keys", Kind: Choice, Default: "longterm", Values: keymap.PresetNames(), Flag: "view --keys", When: AtOnce, Help: "key preset of the viewer: its own, tmux's (copy mode of vi or emacs by $VISUAL or $EDITOR), or zellij's; [keys] changes single keys. With tmux's and zellij's, a prefix of C-Space means C-b", field: func(s *Settings) any { return &s.View.Keys }},
 	{Key: "view.repeat", Kind: Duration, Default: "500ms", Max: int64(10 * time.Second), When: AtOnce, Help: "with tmux's keys, how long pane and resize keys repeat without the prefix; 0: never", field: func(s *Settings) any { return &s.View.Repeat }},
 	{Key: "view.theme", Kind: Text, Default: "auto", Env: "LONGTERM_THEME", Flag: "view --theme", When: AtOnce, Help: "theme of the viewer: auto (as it was last, or what suits the terminal), a built-in one, or NAME of [themes.NAME]", field: func(s *Settings) any { return &s.View.Theme }},
-	{Key: "view.frames", Kind: Bool, Default: "false", When: AtOnce, Help: "draw a border around each pane, with its title in it", field: func(s *Settings) any { return &s.View.Frames }},
+	{Key: "view.frames", Kind: Bool, Default: "false", When: AtOnce, Help: "draw a border around each pane, with its title in it", field: func(s *Settings) any { return &s.View.PaneBorders }},
 	{Key: "view.glyphs", Kind: Choice, Default: "auto", Values: []string{"auto", "unicode", "ascii"}, When: AtOnce, Help: "signs and lines of the viewer's own: ascii for fonts and terminals that lack others; auto: ascii where the locale is not UTF-8", field: func(s *Settings) any { return &s.View.Glyphs }},
 	{Key: "view.images", Kind: Choice, Default: "auto", Values: []string{"auto", "blocks", "sixel", "kitty", "iterm2"}, When: AtOnce, Help: "how the viewer draws images: auto (as the terminal reports, else as two-colour blocks), blocks, or one fixed protocol", field: func(s *Settings) any { return &s.View.Images }},
 	{Key: "view.hints", Kind: Bool, Default: "true", When: AtOnce, Help: "show which keys can follow", field: func(s *Settings) any { return &s.View.Hints }},
@@ -101,8 +101,8 @@ var table = []Row{
 	{Key: "retention.total_bytes", Kind: Bytes, Default: "32GiB", Max: math.MaxInt64, When: AtOnce, Help: "all history on disk; ended sessions go first, the oldest first; 0: no limit", field: func(s *Settings) any { return &s.Retention.TotalBytes }},
 	{Key: "retention.audit_bytes", Kind: Bytes, Default: "4GiB", Max: math.MaxInt64, When: AtOnce, Help: "the audit log on disk; its oldest records go first, some 8 MiB at a time, and a record seals them; 0: no limit", field: func(s *Settings) any { return &s.Retention.AuditBytes }},
 	{Key: "retention.audit_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "age of audit records; 0: no limit", field: func(s *Settings) any { return &s.Retention.AuditAge }},
-	{Key: "retention.dead", Kind: Int, Default: "2000", Max: 1_000_000, When: AtOnce, Help: "ended sessions that are kept; 0: no limit", field: func(s *Settings) any { return &s.Retention.Dead }},
-	{Key: "retention.dead_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "how long ended sessions are kept; 0: no limit", field: func(s *Settings) any { return &s.Retention.DeadAge }},
+	{Key: "retention.dead", Kind: Int, Default: "2000", Max: 1_000_000, When: AtOnce, Help: "ended sessions that are kept; 0: no limit", field: func(s *Settings) any { return &s.Retention.EndedSessions }},
+	{Key: "retention.dead_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "how long ended sessions are kept; 0: no limit", field: func(s *Settings) any { return &s.Retention.EndedAge }},
 
 	{Key: "files.max_size", Kind: Bytes, Default: "1GiB", Max: math.MaxInt64, When: AtOnce, Help: "largest file that `put` stores with a session; 0: no limit", field: func(s *Settings) any { return &s.Files.MaxSize }},
 	{Key: "files.max_total", Kind: Bytes, Default: "4GiB", Max: math.MaxInt64, When: AtOnce, Help: "files stored with one session together; 0: no limit", field: func(s *Settings) any { return &s.Files.MaxTotal }},
@@ -113,15 +113,15 @@ var table = []Row{
 	{Key: "limits.sessions", Kind: Int, Default: "2000", Min: 1, Max: 100_000, When: AtOnce, Help: "sessions that run at once", field: func(s *Settings) any { return &s.Limits.Sessions }},
 	{Key: "limits.frame_rate", Kind: Int, Default: "60", Min: 1, Max: 1000, When: AtOnce, Help: "maximum frames per second sent to a session's watchers", field: func(s *Settings) any { return &s.Limits.FrameRate }},
 
-	{Key: "shells.default", Kind: Text, When: NewOnes, Help: "shell of new sessions, an absolute path; empty: $SHELL", field: func(s *Settings) any { return &s.Shells.Default }},
-	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "make shells report their commands, by scripts loaded at start", field: func(s *Settings) any { return &s.Shells.Integration }},
+	{Key: "shells.default", Kind: Text, When: NewSessions, Help: "shell of new sessions, an absolute path; empty: $SHELL", field: func(s *Settings) any { return &s.Shells.Default }},
+	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewSessions, Help: "make shells report their commands, by scripts loaded at start", field: func(s *Settings) any { return &s.Shells.Integration }},
 	{Key: "shells.history", Kind: Bool, Default: "false", Flag: "exec --history", When: NextUse, Help: "have shells record lines given by exec in their user's history, as what is typed", field: func(s *Settings) any { return &s.Shells.History }},
-	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", field: func(s *Settings) any { return &s.Shells.Restore }},
-	{Key: "shells.engine", Kind: Choice, Default: "native", Values: engines, Flag: "new --engine", When: NewOnes, Help: "terminal emulator of new sessions; vt10x has neither scrollback nor wide characters and is there to compare with", field: func(s *Settings) any { return &s.Shells.Engine }},
-	{Key: "shells.agent_env", Kind: Choice, Default: EnvFull, Values: []string{EnvFull, EnvMinimal, EnvListed}, Flag: "new --env-mode", When: NewOnes, Help: "environment of agents' sessions: all of it; what programs need (HOME, PATH, LANG and the like); that and shells.env_listed", field: func(s *Settings) any { return &s.Shells.AgentEnv }},
-	{Key: "shells.env_listed", Kind: List, When: NewOnes, Help: "names of variables that a listed environment has besides", field: func(s *Settings) any { return &s.Shells.EnvListed }},
-	{Key: "shells.renew", Kind: List, When: NextUse, Help: "variables that a user's shells (bash, zsh, fish) take over at their next prompt from an attaching client or viewer, such as DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_CONNECTION; unset ones are unset", field: func(s *Settings) any { return &s.Shells.Renew }},
-	{Key: "shells.ssh_agent", Kind: Bool, Default: "false", When: NewOnes, Help: "a user's sessions reach the ssh agent of the last attached client: SSH_AUTH_SOCK is a link in the runtime directory, which attach and the viewer update", field: func(s *Settings) any { return &s.Shells.SSHAgent }},
+	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewSessions, Help: "what to start when the machine went down under a session", field: func(s *Settings) any { return &s.Shells.Restore }},
+	{Key: "shells.engine", Kind: Choice, Default: "native", Values: engines, Flag: "new --engine", When: NewSessions, Help: "terminal emulator of new sessions; vt10x has neither scrollback nor wide characters and is there to compare with", field: func(s *Settings) any { return &s.Shells.Engine }},
+	{Key: "shells.agent_env", Kind: Choice, Default: EnvFull, Values: []string{EnvFull, EnvMinimal, EnvListed}, Flag: "new --env-mode", When: NewSessions, Help: "environment of agents' sessions: all of it; what programs need (HOME, PATH, LANG and the like); that and shells.env_listed", field: func(s *Settings) any { return &s.Shells.AgentEnv }},
+	{Key: "shells.env_listed", Kind: List, When: NewSessions, Help: "names of variables that a listed environment has besides", field: func(s *Settings) any { return &s.Shells.EnvListed }},
+	{Key: "shells.renew", Kind: List, When: NextUse, Help: "variables that a user's shells (bash, zsh, fish) take over at their next prompt from an attaching client or viewer, such as DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_CONNECTION; unset ones are unset", field: func(s *Settings) any { return &s.Shells.UpdateEnv }},
+	{Key: "shells.ssh_agent", Kind: Bool, Default: "false", When: NewSessions, Help: "a user's sessions reach the ssh agent of the last attached client: SSH_AUTH_SOCK is a link in the runtime directory, which attach and the viewer update", field: func(s *Settings) any { return &s.Shells.SSHAgent }},
 
 	{Key: "exec.timeout", Kind: Duration, Default: "1m", Max: int64(100 * year), Flag: "exec --timeout", When: NextUse, Help: "time limit of a line or command that an agent runs and waits for; 0: none. People and scripts have none unless they give --timeout", field: func(s *Settings) any { return &s.Exec.Timeout }},
 	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(100 * year), Flag: "exec --idle-timeout", When: NextUse, Help: "time limit without output of a line or command that an agent runs and waits for; 0: none. People and scripts have none unless they give --idle-timeout", field: func(s *Settings) any { return &s.Exec.IdleTimeout }},
@@ -142,9 +142,9 @@ var table = []Row{
 
 	{Key: "policy.default", Kind: Choice, Default: "hard", Values: presets, When: AtOnce, Help: "rules for users. Presets alone never ask users for approval. Any preset denies commands that destroy the machine", field: func(s *Settings) any { return &s.Policy.Default }},
 	{Key: "policy.agents", Kind: Choice, Default: "hard", Values: presets, When: AtOnce, Help: "rules for what agents run (--agent, LONGTERM_AGENT)", field: func(s *Settings) any { return &s.Policy.Agents }},
-	{Key: "policy.executions", Kind: Choice, Default: ExecutionsAgents, Values: []string{ExecutionsAgents, ExecutionsAlways, ExecutionsNever}, When: NewOnes, Help: "in which sessions every program that is executed is judged too: those of agents, with --policy or in a sandbox; all; none", field: func(s *Settings) any { return &s.Policy.Executions }},
-	{Key: "policy.require_executions", Kind: Bool, Default: "false", When: NewOnes, Help: "refuse to start such a session where executions cannot be judged", field: func(s *Settings) any { return &s.Policy.RequireExecutions }},
-	{Key: "policy.roots", Kind: List, When: NewOnes, Help: "directories below which sessions start, links resolved, such as ~/work; none: anywhere. It limits the directory that a session starts in, not what its command does", field: func(s *Settings) any { return &s.Policy.Roots }},
+	{Key: "policy.executions", Kind: Choice, Default: ExecutionsAgents, Values: []string{ExecutionsAgents, ExecutionsAlways, ExecutionsNever}, When: NewSessions, Help: "in which sessions every program that is executed is judged too: those of agents, with --policy or in a sandbox; all; none", field: func(s *Settings) any { return &s.Policy.Executions }},
+	{Key: "policy.require_executions", Kind: Bool, Default: "false", When: NewSessions, Help: "refuse to start such a session where executions cannot be judged", field: func(s *Settings) any { return &s.Policy.RequireExecutions }},
+	{Key: "policy.roots", Kind: List, When: NewSessions, Help: "directories below which sessions start, links resolved, such as ~/work; none: anywhere. It limits the directory that a session starts in, not what its command does", field: func(s *Settings) any { return &s.Policy.Roots }},
 	{Key: "policy.agents_yes", Kind: Bool, Default: "false", When: AtOnce, Help: "--yes also counts for agents; otherwise approval is still required", field: func(s *Settings) any { return &s.Policy.AgentsYes }},
 	{Key: "policy.audit_full", Kind: Choice, Default: AuditStop, Values: []string{AuditStop, AuditGoOn}, When: AtOnce, Help: "if the audit log cannot be written: reject the request, or continue without", field: func(s *Settings) any { return &s.Policy.AuditFull }},
 
@@ -155,19 +155,19 @@ var table = []Row{
 
 	{Key: "hosts.names", Kind: List, When: NextUse, Help: "hosts that --all-hosts is about, besides this one: USER@HOST, or names of ~/.ssh/config", field: func(s *Settings) any { return &s.Hosts.Names }},
 	{Key: "hosts.ssh", Kind: List, Default: "ssh", Env: "LONGTERM_SSH", When: NextUse, Help: "ssh, and arguments that it always has, as in ssh -F FILE", field: func(s *Settings) any { return &s.Hosts.SSH }},
-	{Key: "hosts.keep", Kind: Duration, Default: "10m", Min: int64(time.Second), Max: int64(day), When: NextUse, Help: "how long an unused connection to a host stays open", field: func(s *Settings) any { return &s.Hosts.Keep }},
+	{Key: "hosts.keep", Kind: Duration, Default: "10m", Min: int64(time.Second), Max: int64(day), When: NextUse, Help: "how long an unused connection to a host stays open", field: func(s *Settings) any { return &s.Hosts.ConnIdleTimeout }},
 
-	{Key: "fleet.copy_rate", Kind: Bytes, Default: "4MiB", Max: 1 << 40, When: AtOnce, Help: "maximum rate per second at which session output is copied to the fleet; 0: no copies", field: func(s *Settings) any { return &s.Fleet.CopyRate }},
+	{Key: "fleet.copy_rate", Kind: Bytes, Default: "4MiB", Max: 1 << 40, When: AtOnce, Help: "maximum rate per second at which session output is copied to the fleet; 0: no copies", field: func(s *Settings) any { return &s.Fleet.ReplicaRate }},
 
 	{Key: "secrets.names", Kind: List, Default: "*TOKEN* *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *_KEY *_PASS *_PWD *_AUTH *_COOKIE *_DSN *_PIN *_JWT *WEBHOOK* DATABASE_URL REDIS_URL", When: AtOnce, Help: "variables whose values are masked in what agents are given and in exports; * is anything", field: func(s *Settings) any { return &s.Secrets.Names }},
-	{Key: "secrets.formats", Kind: Bool, Default: "true", When: AtOnce, Help: "mask tokens that are known by their form, as in ghp_… and private keys, too", field: func(s *Settings) any { return &s.Secrets.Formats }},
+	{Key: "secrets.formats", Kind: Bool, Default: "true", When: AtOnce, Help: "mask tokens that are known by their form, as in ghp_… and private keys, too", field: func(s *Settings) any { return &s.Secrets.MaskKnownFormats }},
 }
 
-// Rows returns all keys, in the order of the file and the docs.
-func Rows() []Row { return table }
+// KeySpecs returns all keys, in the order of the file and the docs.
+func KeySpecs() []KeySpec { return table }
 
-// rowOf returns the row of a key, or nil.
-func rowOf(key string) *Row {
+// keySpecOf returns the row of a key, or nil.
+func keySpecOf(key string) *KeySpec {
 	for i := range table {
 		if table[i].Key == key {
 			return &table[i]

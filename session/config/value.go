@@ -16,7 +16,7 @@ import (
 )
 
 // setText sets a value from text, in the form of the command line.
-func (r *Row) setText(s *Settings, text string) error {
+func (r *KeySpec) setText(s *Settings, text string) error {
 	switch p := r.field(s).(type) {
 	case *bool:
 		v, err := strconv.ParseBool(text)
@@ -55,7 +55,7 @@ func (r *Row) setText(s *Settings, text string) error {
 }
 
 // Get returns a value as text, in the form of setText.
-func (r *Row) Get(s *Settings) string {
+func (r *KeySpec) Get(s *Settings) string {
 	switch p := r.field(s).(type) {
 	case *bool:
 		return strconv.FormatBool(*p)
@@ -74,12 +74,12 @@ func (r *Row) Get(s *Settings) string {
 }
 
 // invalidError returns the error of a text that is no value of the kind.
-func (r *Row) invalidError(text string) error {
+func (r *KeySpec) invalidError(text string) error {
 	return fmt.Errorf("%q is no %s; %s", text, r.Kind, r.AllowedText())
 }
 
 // checkBounds checks a number against Min and Max.
-func (r *Row) checkBounds(v int64, text string) error {
+func (r *KeySpec) checkBounds(v int64, text string) error {
 	if v < r.Min || v > r.Max {
 		return fmt.Errorf("%s is out of bounds; %s", text, r.AllowedText())
 	}
@@ -87,7 +87,7 @@ func (r *Row) checkBounds(v int64, text string) error {
 }
 
 // checkText checks a text against the row's kind and key.
-func (r *Row) checkText(text string) error {
+func (r *KeySpec) checkText(text string) error {
 	switch {
 	case r.Kind == Choice && !slices.Contains(r.Values, text):
 		return fmt.Errorf("%q is not possible; %s", text, r.AllowedText())
@@ -123,7 +123,7 @@ func checkKey(text string) error {
 }
 
 // AllowedText describes the allowed values.
-func (r *Row) AllowedText() string {
+func (r *KeySpec) AllowedText() string {
 	switch r.Kind {
 	case Bool:
 		return "true or false"

@@ -6,9 +6,9 @@
 //	lock → store → keepers → adopt sessions → serve → report ready to the main keeper
 //
 // The registry holds the sessions, with one lock for its maps. A session's owner does all work on that session (package
-// session). A keeperLink is the connection to one keeper, with a goroutine that reads it and reconnects. The
-// subpackages are: gateway decides approvals, jobs runs commands, spawn starts processes, httpapi and pagesocket serve
-// clients, subscriptions delivers completions, fleetmember connects other machines.
+// session). A keeperLink is the connection to one keeper, with a goroutine that reads it and reconnects. The subpackages are:
+// authorize decides approvals, jobs runs commands, spawn starts processes, httpapi and pagesocket serve clients, subscriptions
+// delivers completions, fleetmember connects other machines.
 package daemon
 
 import (
@@ -66,8 +66,8 @@ type Config struct {
 	KeeperArgv func(key string, daemon bool) []string
 	// LinkArgv returns the command of the process that holds the connection to an ssh host; nil without such hosts.
 	LinkArgv func(t hosts.Target, program string) []string
-	// Pace controls the polling intervals; nil: a new one.
-	Pace *idlepoll.Poller
+	// Poller controls the polling intervals; nil: a new one.
+	Poller *idlepoll.Poller
 }
 
 // shutdownTime bounds how long an ending daemon waits for its clients' requests.
@@ -110,8 +110,8 @@ type Daemon struct {
 	// stateProblem describes a removed or replaced state directory; empty if none.
 	stateProblem string
 
-	pace *idlepoll.Poller
-	stop chan api.Stop
+	poller *idlepoll.Poller
+	stop   chan api.Stop
 }
 
 // ErrRunning is returned when another daemon holds the lock.
@@ -121,7 +121,7 @@ var ErrRunning = errors.New("another daemon is running")
 func Run(ctx context.Context, cfg Config) (err error) {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
-		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), pace: cmp.Or(cfg.Pace, new(idlepoll.Poller)), tokens: apitoken.Open(cfg.Dirs.Tokens()),
+		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), poller: cmp.Or(cfg.Poller, new(idlepoll.Poller)), tokens: apitoken.Open(cfg.Dirs.Tokens()),
 	}
 	if err := cfg.Dirs.Make(); err != nil {
 		return err
@@ -153,15 +153,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer d.store.Close()
 	d.reg.AdoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
 	d.jobs.Resume()
-	d.subs.Labels, d.subs.Tell = d.reg.LabelsOf, d.reg.Bus.Send
+	d.subs.Labels, d.subs.Publish = d.reg.LabelsOf, d.reg.Bus.Send
 	if err := d.subs.Start(); err != nil {
 		d.log.Error("start the hooks of subscriptions", "err", err)
 	}
 	hears := d.reg.Bus.Listen()
-	defer d.reg.Bus.Leave(hears)
+	defer d.reg.Bus.Unsubscribe(hears)
 	d.subs.Follow(hears.C, d.conf.Hooks)
 	messages := d.reg.Bus.Listen()
-	defer d.reg.Bus.Leave(messages)
+	defer d.reg.Bus.Unsubscribe(messages)
 	defer d.inbox.Follow(messages.C)()
 	listener, err := d.listen()
 	if err != nil {
@@ -170,15 +170,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
 	d.api.Store(face)
 	handler := d.withActivity(face.Handler())
-	d.tcp = &tcpListener{handler: face.RequireToken(handler), parseScheduler: face.Reading, log: d.log}
-	d.tcp.follow(d.conf.Get().HTTP.Listen)
+	d.tcp = &tcpListener{handler: face.RequireToken(handler), parseScheduler: face.ClassifyRequest, log: d.log}
+	d.tcp.setAddress(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
 	d.openFleet(face)
 	defer d.fleet.Close()
 	d.web = newWebServer(face.WebHandler(), d.log, cfg.Dirs.Web(), func() config.HTTP { return d.conf.Get().HTTP })
 	d.web.retryListen()
 	defer d.web.close()
-	d.shares = openShares(face.Shared, d.tokens, d.log, cfg.Dirs.Shares())
+	d.shares = openShares(face.ShareHandler, d.tokens, d.log, cfg.Dirs.Shares())
 	defer d.shares.close()
 	srv := &http.Server{Handler: handler, ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
@@ -199,7 +199,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	<-restored
 	stopWatching() // before it is removed on purpose
-	return d.leave(srv, how)
+	return d.shutDown(srv, how)
 }
 
 // acquire takes the locks that make this the only daemon. It waits briefly for a daemon that is ending.
@@ -253,10 +253,10 @@ func (d *Daemon) load(ctx context.Context) error {
 func (d *Daemon) assemble(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
-		Known: d.known, CheckRestart: d.checkRestart, Post: d.webhooks.Post, FormerHost: d.former, Elsewhere: d.isReplica,
-		Poller: d.pace,
+		Known: d.known, CheckRestart: d.checkRestart, Post: d.webhooks.Post, ReusedHostName: d.reusedHostName, IsReplica: d.isReplica,
+		Poller: d.poller,
 	})
-	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
+	d.reg.Bus.StartAfter(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (d *Daemon) assemble(ctx context.Context) error {
 	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log, d.gate)
 	d.jobs.Audit = d
 	if !d.isReplica {
-		d.ports = ports.New(d.reg, d.pace)
+		d.ports = ports.New(d.reg, d.poller)
 	}
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
 	d.subs.Mask, d.subs.Post = d.known.MaskCommand, d.webhooks.Post
@@ -300,9 +300,9 @@ func (d *Daemon) ready() {
 	d.log.Info("serving", "socket", d.cfg.Dirs.Socket(), "took", time.Since(d.started))
 }
 
-// leave ends gracefully: it saves checkpoints, closes clients' connections, and reports to the keeper whether to start
+// shutDown ends gracefully: it saves checkpoints, closes clients' connections, and reports to the keeper whether to start
 // another daemon.
-func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
+func (d *Daemon) shutDown(srv *http.Server, how api.Stop) error {
 	d.log.Info("ending", "restart", how.Restart, "kill_sessions", how.KillSessions)
 	if how.KillSessions {
 		// Before connections close: waiting clients must not start another daemon.
@@ -318,7 +318,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 		}
 	}
 	d.fleet.Close() // before its sessions and store close
-	d.gate.Leave()
+	d.gate.MarkStopping()
 	d.execs.Close()
 	d.jobs.Close() // before its callers are cut off, which would end their jobs
 	d.subs.Close() // after the jobs: those of hooks continue
@@ -352,11 +352,11 @@ func (d *Daemon) checkRestart(ctx context.Context, e *registry.Handle, req *api.
 	if err != nil {
 		return err
 	}
-	ask := jobs.AskNew("", identity.Actor{UID: os.Getuid(), Agent: e.Record().Agent}, n)
+	ask := jobs.NewSessionRequest("", identity.Actor{UID: os.Getuid(), Agent: e.Record().Agent}, n)
 	ask.Session, ask.Kept = e.ID(), n.Policy
 	ask.ID = restartRequestID(&ask, e.Session.Status().Ended)
 	req.Judged = n.Judged
-	if jobs.ShellAlone(n) {
+	if jobs.IsPlainShell(n) {
 		return d.gate.RecordUnjudged(ctx, ask)
 	}
 	answer, err := d.gate.Admit(ctx, ask)
@@ -380,11 +380,11 @@ func restartRequestID(a *authorize.Request, ended time.Time) string {
 	return "again:" + hex.EncodeToString(sum[:16])
 }
 
-// Ran implements Host.
-func (d *Daemon) Ran(e *registry.Handle, c *session.Command) { d.jobs.Ran(e, c) }
+// OnCommand implements Host.
+func (d *Daemon) OnCommand(e *registry.Handle, c *session.Command) { d.jobs.OnCommand(e, c) }
 
-// Leaving implements Host.
-func (d *Daemon) Leaving() bool { return d.jobs.Leaving() }
+// IsStopping implements Host.
+func (d *Daemon) IsStopping() bool { return d.jobs.IsStopping() }
 
 // Notice records a repair at the start that users should know about.
 func (d *Daemon) Notice(format string, args ...any) {

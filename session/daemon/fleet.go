@@ -18,12 +18,12 @@ import (
 // Fleet returns this machine's fleet membership.
 func (d *Daemon) Fleet() *fleetmember.Member { return d.fleet }
 
-// former returns this machine's name in its fleet if the fleet has replicas of an earlier machine of that name.
-func (d *Daemon) former() string {
+// reusedHostName returns this machine's name in its fleet if the fleet has replicas of an earlier machine of that name.
+func (d *Daemon) reusedHostName() string {
 	if d.fleet == nil {
 		return ""
 	}
-	return d.fleet.Former()
+	return d.fleet.ReusedName()
 }
 
 // SSH implements httpapi.Daemon.
@@ -36,9 +36,9 @@ func (d *Daemon) openFleet(face *httpapi.Server) {
 	d.fleet = fleetmember.New(fleetmember.Config{
 		Dir: certs.Dir(d.cfg.Dirs.Fleet()), Build: d.cfg.Build, Log: d.log, Handler: face.FleetHandler(), Bus: &d.reg.Bus,
 		Completions: d.subs, Mask: d.known.MaskCommand, Sessions: d.fleetSessions,
-		Copies: d.replicaSources, CopyRate: func() int64 { return d.conf.Get().Fleet.CopyRate }, ImportSession: d.reg.Import,
+		CopySources: d.replicaSources, CopyRate: func() int64 { return d.conf.Get().Fleet.ReplicaRate }, ImportSession: d.reg.Import,
 		HasSession: func(id string) bool { return d.reg.ByID(id) != nil },
-		Scratch:    filepath.Join(d.cfg.Dirs.Fleet(), "restoring"), Lost: filepath.Join(d.cfg.Dirs.Fleet(), "lost"), OpenReplicaDaemon: d.openReplicaDaemon,
+		Scratch:    filepath.Join(d.cfg.Dirs.Fleet(), "restoring"), ReplicaDir: filepath.Join(d.cfg.Dirs.Fleet(), "lost"), OpenReplicaDaemon: d.openReplicaDaemon,
 	})
 	if err := os.RemoveAll(filepath.Join(d.cfg.Dirs.Fleet(), "lost")); err != nil { // of a daemon that was killed
 		d.log.Warn("remove old replicas", "err", err)
@@ -51,7 +51,7 @@ func (d *Daemon) fleetSessions() []api.Session {
 	all := d.reg.All()
 	list := make([]api.Session, 0, len(all))
 	for _, e := range all {
-		if !e.IsPooled() && !e.KeptRun() {
+		if !e.IsPooled() && !e.IsKeptRun() {
 			list = append(list, d.reg.Describe(e, e.Session.Status()))
 		}
 	}
@@ -63,7 +63,7 @@ func (d *Daemon) replicaSources() []fleetmember.Source {
 	all := d.reg.All()
 	list := make([]fleetmember.Source, 0, len(all))
 	for _, e := range all {
-		if e.IsPooled() || e.Temporary() || e.KeptRun() {
+		if e.IsPooled() || e.IsTemporary() || e.IsKeptRun() {
 			continue
 		}
 		list = append(list, fleetmember.Source{

@@ -97,7 +97,7 @@ func serveOther(t *testing.T, r *running, handler http.HandlerFunc) {
 	}
 	back := make(chan struct{}, 1)
 	there, err := link.Open(link.Options{
-		Identity: id, Servers: s.Servers, Log: slog.New(slog.DiscardHandler), OnBack: func() {
+		Identity: id, Servers: s.Servers, Log: slog.New(slog.DiscardHandler), OnConnect: func() {
 			select {
 			case back <- struct{}{}:
 			default:

@@ -47,7 +47,7 @@ func gone(t *testing.T, house *running, name string) (*certs.Identity, *link.Lin
 		t.Fatal(err)
 	}
 	back := make(chan struct{}, 10)
-	l, err := link.Open(link.Options{Identity: id, Servers: s.Servers, Log: slog.New(slog.DiscardHandler), OnBack: func() {
+	l, err := link.Open(link.Options{Identity: id, Servers: s.Servers, Log: slog.New(slog.DiscardHandler), OnConnect: func() {
 		select {
 		case back <- struct{}{}:
 		default:
@@ -118,7 +118,7 @@ func await(t *testing.T, what string, is func() bool) {
 // copied is what the fleet has of the output of a session of the house.
 func copied(t *testing.T, id *certs.Identity, l *link.Link, session string) (all []byte) {
 	t.Helper()
-	_, _ = replica.Each(t.Context(), l.JetStream(), id.CA, "house", session, func(h replica.Head, body []byte) error {
+	_, _ = replica.EachChunk(t.Context(), l.JetStream(), id.CA, "house", session, func(h replica.Head, body []byte) error {
 		_, err := replica.Records(h.From, body, func(_ replica.Place, r *journal.Record) error {
 			if r.Kind == journal.KindOutput {
 				all = append(all, r.Data...)
@@ -139,7 +139,7 @@ func TestTalkativeSessionIsCopiedInTurns(t *testing.T) {
 	id, l := gone(t, house, "reader")
 	loud := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "loud", Argv: []string{"yes"}})
 	await(t, "the loud one is copied", func() bool {
-		_, err := replica.Each(t.Context(), l.JetStream(), id.CA, "house", loud.ID, func(replica.Head, []byte) error { return io.EOF })
+		_, err := replica.EachChunk(t.Context(), l.JetStream(), id.CA, "house", loud.ID, func(replica.Head, []byte) error { return io.EOF })
 		return errors.Is(err, io.EOF)
 	})
 	quiet := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "quiet", Argv: []string{"/bin/sh", "-c", "echo heard; exec sleep 1000"}})

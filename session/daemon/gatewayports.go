@@ -28,9 +28,9 @@ func (d *Daemon) openGate(ctx context.Context) error {
 	}), d.conf}
 	var err error
 	d.gate, err = authorize.Open(ctx, authorize.Config{
-		Rules: rules, Author: rules.Book, Store: d.store, Audit: auditTrail{d.audit}, Bus: gateBus{d}, Tell: d.notifyApproval, Worked: d.recordAgentWork, Flush: func(ctx context.Context) { d.reg.Flush(ctx) },
-		AgentsYes: func() bool { return d.conf.Get().Policy.AgentsYes }, Log: d.log,
-		Cwd: d.cwdOf, Drafts: draftsOfJobs{d}, Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
+		Rules: rules, Author: rules.Book, Store: d.store, Audit: auditTrail{d.audit}, Bus: gateBus{d}, NotifyUsers: d.notifyApproval, OnAgentLine: d.recordAgentWork, Flush: func(ctx context.Context) { d.reg.Flush(ctx) },
+		AgentsMayUseYes: func() bool { return d.conf.Get().Policy.AgentsYes }, Log: d.log,
+		Cwd: d.cwdOf, Drafts: draftsOfJobs{d}, CheckStartDir: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
 	})
 	return err
 }
@@ -82,7 +82,7 @@ type auditTrail struct{ log *audit.Log }
 
 // RecordDecision implements authorize.Audit.
 func (t auditTrail) RecordDecision(_ context.Context, r authorize.Record) error {
-	a := &r.Ask
+	a := &r.Request
 	rec := audit.Record{
 		Actor: r.Actor, Kind: audit.Kind(a.Kind), Session: a.Session, Name: a.Name, Line: a.Line, Path: a.Path, Argv: a.Argv,
 		Parent: a.Parent, Depth: a.Depth, Cwd: a.Cwd, Verdict: r.Verdict.String(), Rule: r.Rule, Approval: r.Approval, Scope: r.Scope, Note: r.Note,
@@ -109,7 +109,7 @@ type gateBus struct{ d *Daemon }
 // PublishApproval implements authorize.Bus.
 func (b gateBus) PublishApproval(kind string, a *api.Approval) {
 	var s *api.Session
-	if e := b.d.reg.ByID(a.Session); a.Session != "" && e != nil && e.Ready() {
+	if e := b.d.reg.ByID(a.Session); a.Session != "" && e != nil && e.IsReady() {
 		view := b.d.reg.Describe(e, e.Session.Status())
 		s = &view
 	}
@@ -129,7 +129,7 @@ func (d *Daemon) OnRemoved(session string) {
 
 // notifyApproval notifies users of a new approval.
 func (d *Daemon) notifyApproval(a *api.Approval) {
-	how := d.conf.NotifyAsked()
+	how := d.conf.NotifyApproval()
 	if !how.IsEnabled() {
 		return
 	}

@@ -29,7 +29,7 @@ type keeperLink struct {
 	d         *Daemon
 	mu        sync.Mutex // guards the fields below
 	l         *link.Link
-	gone      bool      // no connection will be made again
+	ended     bool      // no connection will be made again
 	lastStart time.Time // time of the last session start
 }
 
@@ -51,7 +51,7 @@ func (k *keeperLink) Link() *link.Link {
 // Output implements link.Handler: the session has new output in its ring.
 func (k *keeperLink) Output(id string) {
 	if e := k.d.reg.ByID(id); e != nil {
-		e.Notify((*session.Session).Notice)
+		e.Notify((*session.Session).NotifyOutput)
 	}
 }
 
@@ -127,7 +127,7 @@ func (d *Daemon) connect(key string) (*keeperLink, error) {
 func (k *keeperLink) watch(l *link.Link) {
 	for {
 		<-l.Closed()
-		if k.isGone() {
+		if k.hasEnded() {
 			return
 		}
 		next, err := k.redial()
@@ -165,7 +165,7 @@ func (k *keeperLink) redial() (*link.Link, error) {
 	deadline := time.Now().Add(registry.ReconnectTime)
 	for {
 		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
-		if err == nil || k.isGone() || time.Now().After(deadline) || keeperEnded(k.d.cfg.Dirs, k.key) {
+		if err == nil || k.hasEnded() || time.Now().After(deadline) || keeperEnded(k.d.cfg.Dirs, k.key) {
 			return l, err
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -179,7 +179,7 @@ func keeperEnded(dirs paths.Dirs, key string) bool {
 
 // await waits until an ended connection is replaced or given up.
 func (k *keeperLink) await(ctx context.Context, old *link.Link) error {
-	for k.Link() == old && !k.isGone() {
+	for k.Link() == old && !k.hasEnded() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -200,7 +200,7 @@ func (k *keeperLink) Retry(ctx context.Context, f func(*link.Link) error) error 
 		if err == nil || try == linkTries || !isLost(l, err) {
 			return err
 		}
-		if k.await(ctx, l) != nil || k.isGone() {
+		if k.await(ctx, l) != nil || k.hasEnded() {
 			return err
 		}
 	}
@@ -211,11 +211,11 @@ func isLost(l *link.Link, err error) bool {
 	return errors.Is(err, link.ErrLost) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || hasEnded(l)
 }
 
-// isGone reports whether the keeper has ended.
-func (k *keeperLink) isGone() bool {
+// hasEnded reports whether the keeper has ended.
+func (k *keeperLink) hasEnded() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.gone
+	return k.ended
 }
 
 // markUsed records that a session is about to start there; false means that the keeper has ended.
@@ -223,7 +223,7 @@ func (k *keeperLink) markUsed() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lastStart = time.Now()
-	return !k.gone
+	return !k.ended
 }
 
 // idleSince returns when the keeper last started a session.
@@ -266,9 +266,9 @@ func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
 	if now.Sub(k.idleSince()) < ownKeeperLinger {
 		return nil
 	}
-	k.setGone(true) // that its connection ends is no loss
+	k.setEnded(true) // that its connection ends is no loss
 	if err := l.Shutdown(ctx, false); errors.Is(err, link.ErrBusy) {
-		k.setGone(false)
+		k.setEnded(false)
 		return err
 	}
 	k.close(false)
@@ -285,17 +285,17 @@ func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// setGone records whether the keeper has ended.
-func (k *keeperLink) setGone(gone bool) {
+// setEnded records whether the keeper has ended.
+func (k *keeperLink) setEnded(gone bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.gone = gone
+	k.ended = gone
 }
 
 // onKeeperLost handles the permanent end of a keeper.
 func (k *keeperLink) onKeeperLost(err error) {
 	k.d.log.Error("keeper lost", "keeper", k.key, "err", err)
-	k.setGone(true)
+	k.setEnded(true)
 	k.d.mu.Lock()
 	delete(k.d.keepers, k.key)
 	k.d.mu.Unlock()
@@ -306,7 +306,7 @@ func (k *keeperLink) onKeeperLost(err error) {
 // close closes the connection; shutdown also ends the keeper.
 func (k *keeperLink) close(shutdown bool) {
 	k.mu.Lock()
-	k.gone = true
+	k.ended = true
 	l := k.l
 	k.mu.Unlock()
 	if shutdown {

@@ -34,27 +34,27 @@ const (
 	probeBytes = 4096 // bound of its output, in bytes
 )
 
-// abilities lists what a program supports: the keeper protocols and the newest database schema.
-type abilities struct {
+// capabilities lists what a program supports: the keeper protocols and the newest database schema.
+type capabilities struct {
 	minProtocol, protocol uint64
 	schema                int
 }
 
-// ownAbilities returns the abilities of this program.
-func ownAbilities() abilities {
-	return abilities{wire.Version, wire.Version, store.SchemaVersion()}
+// ownCapabilities returns the abilities of this program.
+func ownCapabilities() capabilities {
+	return capabilities{wire.Version, wire.Version, store.SchemaVersion()}
 }
 
 // ProbeLine returns the line for this program.
-func ProbeLine() string { return ownAbilities().line() }
+func ProbeLine() string { return ownCapabilities().line() }
 
 // line formats the abilities as in ProbeLine.
-func (a abilities) line() string {
+func (a capabilities) line() string {
 	return fmt.Sprintf("%sprotocol=%d..%d schema=%d", probeToken, a.minProtocol, a.protocol, a.schema)
 }
 
 // parseProbe parses a program's line. It skips unknown lines and words, which newer programs may add.
-func parseProbe(out []byte) (a abilities, err error) {
+func parseProbe(out []byte) (a capabilities, err error) {
 	for line := range strings.Lines(string(out)) {
 		words, ours := strings.CutPrefix(strings.TrimRight(line, "\r\n"), probeToken)
 		if !ours {
@@ -77,7 +77,7 @@ func parseProbe(out []byte) (a abilities, err error) {
 }
 
 // check returns why a program with other abilities cannot replace this one.
-func (a abilities) check(ours abilities) error {
+func (a capabilities) check(ours capabilities) error {
 	switch {
 	case a.minProtocol > ours.protocol:
 		return fmt.Errorf("too new: keeper protocols %d to %d, the sessions need %d; use a version in between", a.minProtocol, a.protocol, ours.protocol)
@@ -143,7 +143,7 @@ func probe(ctx context.Context, exe *os.File) error {
 	if err != nil {
 		return err
 	}
-	return theirs.check(ownAbilities())
+	return theirs.check(ownCapabilities())
 }
 
 // headBuffer stores the first bytes that are written to it.

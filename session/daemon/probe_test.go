@@ -26,8 +26,8 @@ func TestProbe(t *testing.T) {
 		}
 		return path
 	}
-	says := func(a abilities) string { return "echo '" + a.line() + "'" }
-	ours := ownAbilities()
+	says := func(a capabilities) string { return "echo '" + a.line() + "'" }
+	ours := ownCapabilities()
 	newer, older, other, both := ours, ours, ours, ours
 	newer.schema++
 	older.schema--

@@ -77,7 +77,7 @@ func (s *replicaDaemon) Handler(of *fleetmember.HostReplica) http.Handler {
 
 // Close implements fleetmember.ReplicaDaemon.
 func (s *replicaDaemon) Close() {
-	s.d.gate.Leave()
+	s.d.gate.MarkStopping()
 	s.d.execs.Close()
 	s.d.jobs.Close()
 	s.d.subs.Close()

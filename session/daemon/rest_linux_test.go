@@ -20,7 +20,7 @@ func TestIdleDaemon_WakesOnChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &idlepoll.Poller{IdleAfter: time.Millisecond, IdleInterval: time.Hour}
-	r := startDaemon(t, dirs, func(c *Config) { c.Pace = p })
+	r := startDaemon(t, dirs, func(c *Config) { c.Poller = p })
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "quiet", Argv: []string{"sleep", "1000"}})
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "asks", Argv: []string{"cat"}})
 	events := r.events(t)

@@ -25,7 +25,7 @@ func (d *Daemon) openSecrets() (done func(), err error) {
 	news := make(chan struct{}, 1)
 	d.known, err = redact.NewVault(key, kept, redact.Options{
 		Names:   func() []string { return d.conf.Get().Secrets.Names },
-		Formats: func() bool { return d.conf.Get().Secrets.Formats },
+		Formats: func() bool { return d.conf.Get().Secrets.MaskKnownFormats },
 		OnChange: func() {
 			select {
 			case news <- struct{}{}:

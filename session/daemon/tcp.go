@@ -34,8 +34,8 @@ type tcpListener struct {
 	srv     *http.Server
 }
 
-// follow listens on one address, or on none if empty. A failed listen is retried.
-func (t *tcpListener) follow(addr string) {
+// setAddress listens on one address, or on none if empty. A failed listen is retried.
+func (t *tcpListener) setAddress(addr string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if addr == t.addr && t.problem == "" {
@@ -71,7 +71,7 @@ func (t *tcpListener) follow(addr string) {
 		most = fallbackDescriptors
 	}
 	go func(srv *http.Server) { // ends with the server
-		if err := srv.Serve(fairsched.Listen(srv, ln, t.parseScheduler, httpapi.RefuseCrowded(), most)); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(fairsched.Listen(srv, ln, t.parseScheduler, httpapi.OverloadedAnswer(), most)); !errors.Is(err, http.ErrServerClosed) {
 			t.log.Error("HTTP", "err", err)
 		}
 	}(t.srv)

@@ -56,7 +56,7 @@ func (d *Daemon) awaitKeepers(ctx context.Context) error {
 			if _, err := l.Status(ctx); err == nil {
 				break
 			}
-			if k.isGone() || ctx.Err() != nil {
+			if k.hasEnded() || ctx.Err() != nil {
 				return fmt.Errorf("keeper %s did not come back after its upgrade", k.key)
 			}
 			<-l.Closed()

@@ -60,7 +60,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 	var moved launch.Moved
 	files := d.watchFiles()
 	defer files.close()
-	tick := d.pace.Ticker(launch.WatchEvery)
+	tick := d.poller.Ticker(launch.WatchEvery)
 	defer tick.Stop()
 	for said := error(nil); ; {
 		select {
@@ -70,7 +70,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		}
 		tick.Next()
 		files.rewatch()
-		d.tcp.follow(d.conf.Get().HTTP.Listen)
+		d.tcp.setAddress(d.conf.Get().HTTP.Listen)
 		d.web.retryListen()
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
 		d.gate.Reconsider(ctx)
@@ -99,7 +99,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 // withActivity resets the polling interval at each request.
 func (d *Daemon) withActivity(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.pace.NoteActivity()
+		d.poller.NoteActivity()
 		h.ServeHTTP(w, r)
 	})
 }
@@ -113,12 +113,12 @@ type watchedFiles struct {
 // watchFiles starts watching the daemon's files.
 func (d *Daemon) watchFiles() *watchedFiles {
 	dirs := d.cfg.Dirs
-	w, err := dirwatch.Watch(d.pace.NoteActivity, dirs.Run, dirs.State, dirs.Locks(), dirs.Config)
+	w, err := dirwatch.Watch(d.poller.NoteActivity, dirs.Run, dirs.State, dirs.Locks(), dirs.Config)
 	if err != nil {
 		d.log.Info("files are looked at every second", "why", err)
 		return &watchedFiles{d: d}
 	}
-	d.pace.AllowIdle(true)
+	d.poller.AllowIdle(true)
 	return &watchedFiles{d, w}
 }
 
@@ -135,7 +135,7 @@ func (f *watchedFiles) rewatch() {
 
 func (f *watchedFiles) close() {
 	if f.w != nil {
-		f.d.pace.AllowIdle(false)
+		f.d.poller.AllowIdle(false)
 		f.w.Close()
 		f.w = nil
 	}

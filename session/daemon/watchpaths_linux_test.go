@@ -98,7 +98,7 @@ func TestReplacedDirectory_IsWatched(t *testing.T) {
 	}
 	writeRules(t, other, "moved")
 	p := &idlepoll.Poller{IdleAfter: time.Millisecond, IdleInterval: time.Hour}
-	r := startDaemon(t, dirs, func(c *Config) { c.Pace, c.Log = p, slog.New(log) })
+	r := startDaemon(t, dirs, func(c *Config) { c.Poller, c.Log = p, slog.New(log) })
 	events := r.events(t)
 	rests := func() {
 		t.Helper()

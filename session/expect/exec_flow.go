@@ -90,8 +90,8 @@ func (a *ifAction) run(r *runner, s *Step) error {
 }
 
 func (a *callAction) run(r *runner, _ *Step) error {
-	if r.callDepth >= maxCalls {
-		return fmt.Errorf("procedures are called more than %d deep", maxCalls)
+	if r.callDepth >= maxCallDepth {
+		return fmt.Errorf("procedures are called more than %d deep", maxCallDepth)
 	}
 	if err := r.assign(a.With); err != nil {
 		return err

@@ -99,8 +99,8 @@ func (d *decoder) decodeProcedure(key, value *yaml.Node) {
 	p.steps = d.steps(value)
 }
 
-// maxIncludes bounds the depth of included files.
-const maxIncludes = 10
+// maxIncludeDepth bounds the depth of included files.
+const maxIncludeDepth = 10
 
 // decodeInclude decodes an included file in place of the step.
 func decodeInclude(d *decoder, v *yaml.Node, _ fields) action {
@@ -113,8 +113,8 @@ func decodeInclude(d *decoder, v *yaml.Node, _ fields) action {
 	case slices.Contains(d.includeStack, path):
 		d.errorf(v, "%s includes itself: %s", path, strings.Join(append(d.includeStack, path), " → "))
 		return a
-	case len(d.includeStack) >= maxIncludes:
-		d.errorf(v, "files are included more than %d deep", maxIncludes)
+	case len(d.includeStack) >= maxIncludeDepth:
+		d.errorf(v, "files are included more than %d deep", maxIncludeDepth)
 		return a
 	}
 	src, err := d.opts.Include(path)

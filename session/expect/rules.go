@@ -63,7 +63,7 @@ func (d *decoder) rule(n *yaml.Node) respond.Rule {
 			*to = d.duration(f[key])
 		}
 	}
-	for key, to := range map[string]*bool{"force": &r.Force, "after": &r.After} {
+	for key, to := range map[string]*bool{"force": &r.Force, "after": &r.AfterPrevious} {
 		if f[key] != nil {
 			*to = d.boolean(f[key])
 		}

@@ -22,7 +22,7 @@ type Options struct {
 
 const (
 	defaultStepTimeout = 60 * time.Second
-	maxCalls           = 100 // depth of procedure calls
+	maxCallDepth       = 100 // depth of procedure calls
 	pollInterval       = 50 * time.Millisecond
 )
 

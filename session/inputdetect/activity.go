@@ -61,12 +61,12 @@ func (c *ActivityFilter) Change(row int, before, after string) bool {
 		return !isRedrawn
 	}
 	r.lastContent, r.hasContent = now, true
-	return old != now && r.changeWords(old, now, hasMovingPart(before) && hasMovingPart(after))
+	return old != now && r.handleWordChange(old, now, hasMovingPart(before) && hasMovingPart(after))
 }
 
-// changeWords processes a change of words, and reports whether it is a change of content. It is not on a moving row
+// handleWordChange processes a change of words, and reports whether it is a change of content. It is not on a moving row
 // that has changed in the same place for some time.
-func (r *activityRow) changeWords(old, now string, moving bool) bool {
+func (r *activityRow) handleWordChange(old, now string, moving bool) bool {
 	head := commonPrefix(old, now)
 	if !moving || r.changes > 0 && head != r.prefix && commonPrefix(r.prefix, head) != r.prefix {
 		r.changes, r.prefix = 0, head

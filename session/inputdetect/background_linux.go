@@ -98,7 +98,7 @@ func (p *Prober) backgroundActivity(now *otherThreadTimes) BackgroundActivity {
 func (p *Prober) hasWorkingSibling(reader int) (works bool) {
 	parents := map[int]int{}
 	var busy []int
-	p.descendants(p.target.Leader, func(pr *process) bool {
+	p.eachDescendant(p.target.Leader, func(pr *process) bool {
 		parents[pr.pid] = pr.Parent
 		if pr.Group != p.target.Group || pr.pid == reader || pr.State == 'Z' {
 			return true

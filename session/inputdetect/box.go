@@ -29,7 +29,7 @@ var boxField = pattern.Lazy(`^[ _.*•●∙·x]*$`)
 const maxBoxRows = 12
 
 // passwordBoxText returns the prompt of a password box at the cursor, or "" without a box.
-func passwordBoxText(f *Facts) string {
+func passwordBoxText(f *Evidence) string {
 	if !readsHiddenKeys(f) {
 		return ""
 	}
@@ -57,7 +57,7 @@ func passwordBoxText(f *Facts) string {
 }
 
 // classifyBox returns the kind of input that a program of boxPrograms waits for, and the text of its box, or None.
-func classifyBox(f *Facts) (kind Kind, text string) {
+func classifyBox(f *Evidence) (kind Kind, text string) {
 	if !readsHiddenKeys(f) || !boxPrograms[f.Probe.Program] {
 		return None, ""
 	}
@@ -73,12 +73,12 @@ func classifyBox(f *Facts) (kind Kind, text string) {
 }
 
 // readsHiddenKeys reports whether a full-screen program reads keys that the terminal does not show, in no line editor.
-func readsHiddenKeys(f *Facts) bool {
+func readsHiddenKeys(f *Evidence) bool {
 	return f.Modes != nil && !f.Modes.Canonical && !f.Modes.Echo && f.AltScreen && !f.BracketedPaste
 }
 
 // boxText returns the title and the first paragraph of the box at the cursor, or "" without a box.
-func boxText(f *Facts) string {
+func boxText(f *Evidence) string {
 	top := len(f.Above) - 1
 	for top >= 0 && !boxTop.MatchString(f.Above[top]) {
 		top--

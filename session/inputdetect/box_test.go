@@ -8,8 +8,8 @@ import (
 
 // FAULT: G20
 func TestPasswordBox(t *testing.T) {
-	box := func(above []string, line, after string) Facts {
-		return Facts{Probe: resultPolling("whiptail", -1), Modes: raw, AltScreen: true, Above: above, Line: line, After: after}
+	box := func(above []string, line, after string) Evidence {
+		return Evidence{Probe: resultPolling("whiptail", -1), Modes: raw, AltScreen: true, Above: above, Line: line, After: after}
 	}
 	whiptail := []string{"      ┌──────────────────┐", "      │ Password for db  │", "      │                  │"}
 	editor := box([]string{"# settings"}, "Password: ", "")
@@ -19,7 +19,7 @@ func TestPasswordBox(t *testing.T) {
 	echoing.Modes = &sys.Modes{Echo: true}
 	for _, c := range []struct {
 		name string
-		f    Facts
+		f    Evidence
 		want bool
 		kind Kind
 	}{
@@ -70,10 +70,10 @@ func TestBox_QuotesTitleAndText(t *testing.T) {
 		{"no box", "dialog", []string{"+", "text"}, "", "", Screen, ""},
 		{"another program", "mc", rows("      │ Erase the whole disk?                │"), "      │        ", "<Yes>           <No>          │", Screen, ""},
 	} {
-		f := Facts{Probe: resultPolling(c.program, -1), Modes: raw, AltScreen: true, Above: c.above, Line: c.line, After: c.after}
+		f := Evidence{Probe: resultPolling(c.program, -1), Modes: raw, AltScreen: true, Above: c.above, Line: c.line, After: c.after}
 		relayed := f
 		relayed.Probe = relayOf("script", f.Probe, raw)
-		for _, f := range []Facts{f, relayed} {
+		for _, f := range []Evidence{f, relayed} {
 			if v := Classify(f); v.Kind != c.kind || !v.NeedsInput || PromptText(v.Reason) != c.text {
 				t.Errorf("%s: got %+v", c.name, v)
 			}

@@ -20,7 +20,7 @@ const (
 
 // evaluation has the facts, and values derived from them.
 type evaluation struct {
-	*Facts
+	*Evidence
 	line              string // end of the text before the cursor (lineEnd)
 	promptLine        string // whole line of the prompt: the one before the cursor, or the one above
 	isBlank           bool   // the text before the cursor is blank
@@ -40,7 +40,7 @@ type evaluation struct {
 }
 
 // Classify decides whether a program waits for input, and for which kind.
-func Classify(f Facts) Verdict {
+func Classify(f Evidence) Verdict {
 	if shouldProbeRelayed(&f) {
 		return relayedVerdict(&f)
 	}
@@ -55,7 +55,7 @@ func Classify(f Facts) Verdict {
 
 // classifyWaiting classifies a program that may wait. It is separate so that a program that does not wait costs almost
 // no allocations.
-func classifyWaiting(f Facts) Verdict {
+func classifyWaiting(f Evidence) Verdict {
 	s := newEvaluation(&f)
 	if s.isShellPrompt() {
 		return Verdict{Kind: Prompt, Confidence: 0, Reason: fmt.Sprintf("%s is at its prompt", f.Probe.Program)}
@@ -73,8 +73,8 @@ func notWaitingVerdict(r *Result) Verdict {
 }
 
 // newEvaluation derives the values of an evaluation from facts.
-func newEvaluation(f *Facts) *evaluation {
-	s := &evaluation{Facts: f, line: lineEnd(f.Line), promptLine: f.Line}
+func newEvaluation(f *Evidence) *evaluation {
+	s := &evaluation{Evidence: f, line: lineEnd(f.Line), promptLine: f.Line}
 	s.isBlank = strings.TrimSpace(s.line) == ""
 	if m := f.Modes; m != nil {
 		s.hidesInput = m.Canonical && !m.Echo
@@ -119,7 +119,7 @@ func (s *evaluation) findKind() {
 		}
 	case s.kind == None && s.looksLikeREPL: // even if it printed a question before
 		s.kind = Text
-	case s.kind == None && (s.isRaw || s.Modes == nil) && hasArrowMenu(s.Facts):
+	case s.kind == None && (s.isRaw || s.Modes == nil) && hasArrowMenu(s.Evidence):
 		s.kind, s.isPrompt, s.phraseReason = Menu, true, "marks one of the choices shown"
 	case s.kind == None && s.looksLikePrompt && hasNumberedList(s.Above):
 		s.kind, s.isPrompt, s.phraseReason = Menu, true, "follows a numbered list"

@@ -61,7 +61,7 @@ func relayOf(relay string, inner Result, m *sys.Modes, more ...Result) Result {
 }
 
 // screenFacts returns facts with the rows of a screen: the cursor is at the end of the last row.
-func screenFacts(text string, f Facts) Facts {
+func screenFacts(text string, f Evidence) Evidence {
 	lines := strings.Split(text, "\n")
 	f.Line, f.Above = lines[len(lines)-1], lines[:len(lines)-1]
 	if f.Silence == 0 {
@@ -79,168 +79,168 @@ func TestClassify(t *testing.T) {
 	cases := []struct {
 		name string
 		text string
-		f    Facts
+		f    Evidence
 		want Kind // None: nothing is needed
 	}{
 		// Secrets.
-		{"rm -i of a long path", "rm: remove regular file '/home/ann/" + strings.Repeat("deep/", 40) + "a'? ", Facts{Probe: resultReading("rm")}, Confirm},
-		{"getpass", "Password: ", Facts{Probe: resultReading("python3"), Modes: noecho}, Password},
-		{"sudo, which may not be examined", "[sudo] password for ann: ", Facts{Probe: resultUnknown("sudo", true), Modes: noecho}, Password},
-		{"sudo, first look", "[sudo] password for ann: ", Facts{Probe: resultUnknown("sudo", false), Modes: noecho, Silence: 400 * ms}, Password},
-		{"sudo in German", "[sudo] Passwort für ann: ", Facts{Probe: resultUnknown("sudo", true), Modes: noecho}, Password},
-		{"ssh passphrase", "Enter passphrase for key '/home/ann/.ssh/id_ed25519': ", Facts{Probe: resultReading("ssh"), Modes: noecho}, Password},
-		{"ssh password", "ann@example.org's password: ", Facts{Probe: resultReading("ssh"), Modes: noecho}, Password},
-		{"one-time code, hidden", "Verification code: ", Facts{Probe: resultReading("ssh"), Modes: noecho}, Password},
-		{"git over https", "Password for 'https://ann@example.org': ", Facts{Probe: resultReading("git-remote-http"), Modes: noecho}, Password},
-		{"no text at all, no echo", "", Facts{Probe: resultReading("bash"), Modes: noecho}, Password},
-		{"unusual text, no echo", "Say friend and enter ", Facts{Probe: resultReading("gate"), Modes: noecho}, Password},
-		{"raw mode with stars", "? Enter your npm password: ******", Facts{Probe: resultPolling("node", -1), Modes: raw}, Password},
-		{"PIN in raw mode", "Enter PIN: ", Facts{Probe: resultReading("ykman"), Modes: raw}, Password},
-		{"read -p without -s", "Password: ", Facts{Probe: resultReading("bash"), Modes: cooked}, Password},
-		{"Russian", "Пароль: ", Facts{Probe: resultReading("su"), Modes: noecho}, Password},
-		{"Japanese", "パスワード：", Facts{Probe: resultReading("login"), Modes: noecho}, Password},
-		{"pinentry on the whole screen", "Please unlock the card\n  Passphrase: ***", Facts{Probe: resultPolling("pinentry-curses", -1), Modes: raw, AltScreen: true}, Password},
-		{"password by wait channel", "Password: ", Facts{Probe: channel(resultReading("su")), Modes: noecho}, Password},
-		{"root's program asks", "Do it? [y/N] ", Facts{Probe: resultUnknown("sudo", true), Modes: raw}, Confirm},
-		{"no kernel evidence", "Password: ", Facts{Modes: noecho}, Password},
+		{"rm -i of a long path", "rm: remove regular file '/home/ann/" + strings.Repeat("deep/", 40) + "a'? ", Evidence{Probe: resultReading("rm")}, Confirm},
+		{"getpass", "Password: ", Evidence{Probe: resultReading("python3"), Modes: noecho}, Password},
+		{"sudo, which may not be examined", "[sudo] password for ann: ", Evidence{Probe: resultUnknown("sudo", true), Modes: noecho}, Password},
+		{"sudo, first look", "[sudo] password for ann: ", Evidence{Probe: resultUnknown("sudo", false), Modes: noecho, Silence: 400 * ms}, Password},
+		{"sudo in German", "[sudo] Passwort für ann: ", Evidence{Probe: resultUnknown("sudo", true), Modes: noecho}, Password},
+		{"ssh passphrase", "Enter passphrase for key '/home/ann/.ssh/id_ed25519': ", Evidence{Probe: resultReading("ssh"), Modes: noecho}, Password},
+		{"ssh password", "ann@example.org's password: ", Evidence{Probe: resultReading("ssh"), Modes: noecho}, Password},
+		{"one-time code, hidden", "Verification code: ", Evidence{Probe: resultReading("ssh"), Modes: noecho}, Password},
+		{"git over https", "Password for 'https://ann@example.org': ", Evidence{Probe: resultReading("git-remote-http"), Modes: noecho}, Password},
+		{"no text at all, no echo", "", Evidence{Probe: resultReading("bash"), Modes: noecho}, Password},
+		{"unusual text, no echo", "Say friend and enter ", Evidence{Probe: resultReading("gate"), Modes: noecho}, Password},
+		{"raw mode with stars", "? Enter your npm password: ******", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Password},
+		{"PIN in raw mode", "Enter PIN: ", Evidence{Probe: resultReading("ykman"), Modes: raw}, Password},
+		{"read -p without -s", "Password: ", Evidence{Probe: resultReading("bash"), Modes: cooked}, Password},
+		{"Russian", "Пароль: ", Evidence{Probe: resultReading("su"), Modes: noecho}, Password},
+		{"Japanese", "パスワード：", Evidence{Probe: resultReading("login"), Modes: noecho}, Password},
+		{"pinentry on the whole screen", "Please unlock the card\n  Passphrase: ***", Evidence{Probe: resultPolling("pinentry-curses", -1), Modes: raw, AltScreen: true}, Password},
+		{"password by wait channel", "Password: ", Evidence{Probe: channel(resultReading("su")), Modes: noecho}, Password},
+		{"root's program asks", "Do it? [y/N] ", Evidence{Probe: resultUnknown("sudo", true), Modes: raw}, Confirm},
+		{"no kernel evidence", "Password: ", Evidence{Modes: noecho}, Password},
 
 		// Waits with a limit.
-		{"read -t 0.1 in a loop, at first", "Name: ", Facts{Probe: resultPolling("bash", 100*ms), Modes: cooked, Silence: 60 * ms}, None},
-		{"and again", "Name: ", Facts{Probe: resultPolling("bash", 100*ms), Modes: cooked, Silence: 400 * ms}, Text},
-		{"a reply is waited for", "Password: ", Facts{Probe: resultReading("dd"), Modes: limited, Silence: 60 * ms}, None},
-		{"hidden", "Password: ", Facts{Probe: resultPolling("bash", 100*ms), Modes: noecho, Silence: 60 * ms}, None},
-		{"keys, looked for again and again", "Continue? [y/N] ", Facts{Probe: resultReading("installer"), Modes: limited, Silence: 900 * ms}, Confirm},
-		{"full screen with a clock", "12:00", Facts{Probe: resultPolling("htop", 500*ms), Modes: raw, AltScreen: true, Silence: 60 * ms}, Screen},
+		{"read -t 0.1 in a loop, at first", "Name: ", Evidence{Probe: resultPolling("bash", 100*ms), Modes: cooked, Silence: 60 * ms}, None},
+		{"and again", "Name: ", Evidence{Probe: resultPolling("bash", 100*ms), Modes: cooked, Silence: 400 * ms}, Text},
+		{"a reply is waited for", "Password: ", Evidence{Probe: resultReading("dd"), Modes: limited, Silence: 60 * ms}, None},
+		{"hidden", "Password: ", Evidence{Probe: resultPolling("bash", 100*ms), Modes: noecho, Silence: 60 * ms}, None},
+		{"keys, looked for again and again", "Continue? [y/N] ", Evidence{Probe: resultReading("installer"), Modes: limited, Silence: 900 * ms}, Confirm},
+		{"full screen with a clock", "12:00", Evidence{Probe: resultPolling("htop", 500*ms), Modes: raw, AltScreen: true, Silence: 60 * ms}, Screen},
 
 		// Yes or no.
-		{"apt", "After this operation, 12 MB will be used.\nDo you want to continue? [Y/n] ", Facts{Probe: resultReading("apt"), Modes: cooked}, Confirm},
-		{"dnf", "Is this ok [y/N]: ", Facts{Probe: resultReading("dnf"), Modes: cooked}, Confirm},
-		{"ssh host key", "Are you sure you want to continue connecting (yes/no/[fingerprint])? ", Facts{Probe: resultReading("ssh"), Modes: cooked}, Confirm},
-		{"rm -i", "rm: remove regular file 'a.txt'? ", Facts{Probe: resultReading("rm"), Modes: cooked}, Confirm},
-		{"cp -i", "cp: overwrite 'b.txt'? ", Facts{Probe: resultReading("cp"), Modes: cooked}, Confirm},
-		{"git add -p", "(1/3) Stage this hunk [y,n,q,a,d,j,J,g,/,s,e,?]? ", Facts{Probe: resultReading("git"), Modes: cooked}, Confirm},
-		{"unzip", "replace a.txt? [y]es, [n]o, [A]ll, [N]one, [r]ename: ", Facts{Probe: resultReading("unzip"), Modes: cooked}, Confirm},
-		{"npx", "Need to install the following packages:\n  create-app\nOk to proceed? (y) ", Facts{Probe: resultPolling("node", -1), Modes: raw}, Confirm},
-		{"terraform", "  Only 'yes' will be accepted to approve.\n\n  Enter a value: ", Facts{Probe: resultReading("terraform"), Modes: cooked}, Confirm},
-		{"press any key", "Press any key to continue . . . ", Facts{Probe: resultReading("bash"), Modes: raw}, Confirm},
-		{"press enter, newline after", "Press ENTER to continue\n", Facts{Probe: resultReading("java"), Modes: cooked}, Confirm},
-		{"question with its own line", "Overwrite existing file? (y/n)\n", Facts{Probe: resultReading("ffmpeg"), Modes: cooked}, Confirm},
-		{"more", "line 23\n--More--(45%)", Facts{Probe: resultReading("more"), Modes: raw}, Confirm},
-		{"German", "Möchten Sie fortfahren? [J/n] ", Facts{Probe: resultReading("apt"), Modes: cooked}, Confirm},
-		{"half typed", "Continue? [y/N] y", Facts{Probe: resultReading("sh"), Modes: cooked}, Confirm},
-		{"silence only", "Proceed? [y/N] ", Facts{}, Confirm},
-		{"idle foreign program", "Proceed (y/n)? ", Facts{Probe: resultUnknown("visudo", true), Modes: cooked}, Confirm},
-		{"over ssh", "Reboot now? [y/N] ", Facts{Probe: resultPolling("ssh", -1), Modes: raw}, Confirm},
-		{"gdb's question", "Quit anyway? (y or n) ", Facts{Probe: resultReading("gdb"), Modes: cooked}, Confirm},
-		{"gdb's default", "Make breakpoint pending on future shared library load? (y or [n]) ", Facts{Probe: resultReading("gdb"), Modes: cooked}, Confirm},
-		{"poetry", "Would you like to define your main dependencies interactively? (yes/no) [yes] ", Facts{Probe: resultReading("python3"), Modes: cooked}, Confirm},
+		{"apt", "After this operation, 12 MB will be used.\nDo you want to continue? [Y/n] ", Evidence{Probe: resultReading("apt"), Modes: cooked}, Confirm},
+		{"dnf", "Is this ok [y/N]: ", Evidence{Probe: resultReading("dnf"), Modes: cooked}, Confirm},
+		{"ssh host key", "Are you sure you want to continue connecting (yes/no/[fingerprint])? ", Evidence{Probe: resultReading("ssh"), Modes: cooked}, Confirm},
+		{"rm -i", "rm: remove regular file 'a.txt'? ", Evidence{Probe: resultReading("rm"), Modes: cooked}, Confirm},
+		{"cp -i", "cp: overwrite 'b.txt'? ", Evidence{Probe: resultReading("cp"), Modes: cooked}, Confirm},
+		{"git add -p", "(1/3) Stage this hunk [y,n,q,a,d,j,J,g,/,s,e,?]? ", Evidence{Probe: resultReading("git"), Modes: cooked}, Confirm},
+		{"unzip", "replace a.txt? [y]es, [n]o, [A]ll, [N]one, [r]ename: ", Evidence{Probe: resultReading("unzip"), Modes: cooked}, Confirm},
+		{"npx", "Need to install the following packages:\n  create-app\nOk to proceed? (y) ", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Confirm},
+		{"terraform", "  Only 'yes' will be accepted to approve.\n\n  Enter a value: ", Evidence{Probe: resultReading("terraform"), Modes: cooked}, Confirm},
+		{"press any key", "Press any key to continue . . . ", Evidence{Probe: resultReading("bash"), Modes: raw}, Confirm},
+		{"press enter, newline after", "Press ENTER to continue\n", Evidence{Probe: resultReading("java"), Modes: cooked}, Confirm},
+		{"question with its own line", "Overwrite existing file? (y/n)\n", Evidence{Probe: resultReading("ffmpeg"), Modes: cooked}, Confirm},
+		{"more", "line 23\n--More--(45%)", Evidence{Probe: resultReading("more"), Modes: raw}, Confirm},
+		{"German", "Möchten Sie fortfahren? [J/n] ", Evidence{Probe: resultReading("apt"), Modes: cooked}, Confirm},
+		{"half typed", "Continue? [y/N] y", Evidence{Probe: resultReading("sh"), Modes: cooked}, Confirm},
+		{"silence only", "Proceed? [y/N] ", Evidence{}, Confirm},
+		{"idle foreign program", "Proceed (y/n)? ", Evidence{Probe: resultUnknown("visudo", true), Modes: cooked}, Confirm},
+		{"over ssh", "Reboot now? [y/N] ", Evidence{Probe: resultPolling("ssh", -1), Modes: raw}, Confirm},
+		{"gdb's question", "Quit anyway? (y or n) ", Evidence{Probe: resultReading("gdb"), Modes: cooked}, Confirm},
+		{"gdb's default", "Make breakpoint pending on future shared library load? (y or [n]) ", Evidence{Probe: resultReading("gdb"), Modes: cooked}, Confirm},
+		{"poetry", "Would you like to define your main dependencies interactively? (yes/no) [yes] ", Evidence{Probe: resultReading("python3"), Modes: cooked}, Confirm},
 
 		// Choices.
-		{"select", "1) red\n2) green\n#? ", Facts{Probe: resultReading("bash"), Modes: cooked}, Menu},
-		{"numbered list", "  1. Default\n  2. Custom\n  3. Quit\n\nEnter your choice: ", Facts{Probe: resultReading("setup"), Modes: cooked}, Menu},
-		{"bracketed numbers", "[1] alpha\n[2] beta\n> ", Facts{Probe: resultReading("python3"), Modes: cooked}, Menu},
-		{"inquirer", "? Which framework? (Use arrow keys)\n❯ React\n  Vue\n  Svelte", Facts{Probe: resultPolling("node", -1), Modes: raw}, Menu},
-		{"older inquirer", "? Which framework?\n> React\n  Vue", Facts{Probe: resultPolling("python3", -1), Modes: raw}, Menu},
-		{"check boxes", "? Features\n ◉ TypeScript\n ◯ Router\n ◯ Tests", Facts{Probe: resultPolling("node", -1), Modes: raw}, Menu},
-		{"clack", "◆  Pick a project type\n│  ● TypeScript\n│  ○ JavaScript\n└", Facts{Probe: resultPolling("node", -1), Modes: raw}, Menu},
-		{"gum choose", "Choose:\n❯ one\n  two", Facts{Probe: resultPolling("gum", -1), Modes: raw}, Menu},
+		{"select", "1) red\n2) green\n#? ", Evidence{Probe: resultReading("bash"), Modes: cooked}, Menu},
+		{"numbered list", "  1. Default\n  2. Custom\n  3. Quit\n\nEnter your choice: ", Evidence{Probe: resultReading("setup"), Modes: cooked}, Menu},
+		{"bracketed numbers", "[1] alpha\n[2] beta\n> ", Evidence{Probe: resultReading("python3"), Modes: cooked}, Menu},
+		{"inquirer", "? Which framework? (Use arrow keys)\n❯ React\n  Vue\n  Svelte", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Menu},
+		{"older inquirer", "? Which framework?\n> React\n  Vue", Evidence{Probe: resultPolling("python3", -1), Modes: raw}, Menu},
+		{"check boxes", "? Features\n ◉ TypeScript\n ◯ Router\n ◯ Tests", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Menu},
+		{"clack", "◆  Pick a project type\n│  ● TypeScript\n│  ○ JavaScript\n└", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Menu},
+		{"gum choose", "Choose:\n❯ one\n  two", Evidence{Probe: resultPolling("gum", -1), Modes: raw}, Menu},
 
 		// Text.
-		{"cat", "", Facts{Probe: resultReading("cat"), Modes: cooked}, Text},
-		{"read -p", "Name: ", Facts{Probe: resultReading("bash"), Modes: cooked}, Text},
-		{"read -t", "Name: ", Facts{Probe: hour, Modes: cooked}, Text},
-		{"which version", "Which version do you want to install? ", Facts{Probe: resultReading("setup"), Modes: cooked}, Text},
-		{"where to", "Where should we install it? (~/bin) ", Facts{Probe: resultPolling("node", -1), Modes: raw}, Text},
-		{"name of a key", "Type the key's name: ", Facts{Probe: resultReading("gpg"), Modes: cooked}, Text},
-		{"just printed", "Name: ", Facts{Probe: resultReading("bash"), Modes: cooked, Silence: ms}, Text},
-		{"git user name", "Username for 'https://example.org': ", Facts{Probe: resultReading("git-remote-http"), Modes: cooked}, Text},
-		{"python", ">>> ", Facts{Probe: resultPolling("python3", -1), Modes: raw}, Text},
-		{"python goes on", ">>> if x:\n... ", Facts{Probe: resultPolling("python3", -1), Modes: raw}, Text},
-		{"node", "> ", Facts{Probe: resultPolling("node", -1), Modes: raw}, Text},
-		{"gdb", "(gdb) ", Facts{Probe: resultPolling("gdb", -1), Modes: raw, BracketedPaste: true}, Text},
-		{"psql", "shop=# ", Facts{Probe: resultPolling("psql", -1), Modes: raw, BracketedPaste: true}, Text},
-		{"ipython", "In [1]: ", Facts{Probe: resultPolling("ipython", -1), Modes: raw}, Text},
-		{"npm init", "package name: (demo) ", Facts{Probe: resultPolling("node", -1), Modes: raw}, Text},
-		{"counted question", "Item 2/3: ", Facts{Probe: resultReading("python3"), Modes: cooked}, Text},
-		{"silence after a prompt", "Name: ", Facts{Modes: cooked}, Text},
-		{"read by wait channel", "Name: ", Facts{Probe: channel(resultReading("bash")), Modes: cooked}, Text},
-		{"poll by wait channel", "mysql> ", Facts{Probe: channel(resultPolling("mysql", -1)), Modes: raw}, Text},
+		{"cat", "", Evidence{Probe: resultReading("cat"), Modes: cooked}, Text},
+		{"read -p", "Name: ", Evidence{Probe: resultReading("bash"), Modes: cooked}, Text},
+		{"read -t", "Name: ", Evidence{Probe: hour, Modes: cooked}, Text},
+		{"which version", "Which version do you want to install? ", Evidence{Probe: resultReading("setup"), Modes: cooked}, Text},
+		{"where to", "Where should we install it? (~/bin) ", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Text},
+		{"name of a key", "Type the key's name: ", Evidence{Probe: resultReading("gpg"), Modes: cooked}, Text},
+		{"just printed", "Name: ", Evidence{Probe: resultReading("bash"), Modes: cooked, Silence: ms}, Text},
+		{"git user name", "Username for 'https://example.org': ", Evidence{Probe: resultReading("git-remote-http"), Modes: cooked}, Text},
+		{"python", ">>> ", Evidence{Probe: resultPolling("python3", -1), Modes: raw}, Text},
+		{"python goes on", ">>> if x:\n... ", Evidence{Probe: resultPolling("python3", -1), Modes: raw}, Text},
+		{"node", "> ", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Text},
+		{"gdb", "(gdb) ", Evidence{Probe: resultPolling("gdb", -1), Modes: raw, BracketedPaste: true}, Text},
+		{"psql", "shop=# ", Evidence{Probe: resultPolling("psql", -1), Modes: raw, BracketedPaste: true}, Text},
+		{"ipython", "In [1]: ", Evidence{Probe: resultPolling("ipython", -1), Modes: raw}, Text},
+		{"npm init", "package name: (demo) ", Evidence{Probe: resultPolling("node", -1), Modes: raw}, Text},
+		{"counted question", "Item 2/3: ", Evidence{Probe: resultReading("python3"), Modes: cooked}, Text},
+		{"silence after a prompt", "Name: ", Evidence{Modes: cooked}, Text},
+		{"read by wait channel", "Name: ", Evidence{Probe: channel(resultReading("bash")), Modes: cooked}, Text},
+		{"poll by wait channel", "mysql> ", Evidence{Probe: channel(resultPolling("mysql", -1)), Modes: raw}, Text},
 
 		// Whole screens.
-		{"vim", "~\n~\n", Facts{Probe: resultPolling("vim", -1), Modes: raw, AltScreen: true}, Screen},
-		{"less", ":", Facts{Probe: resultReading("less"), Modes: raw, AltScreen: true}, Screen},
-		{"less on the main screen", "foo\n(END)", Facts{Probe: resultReading("less"), Modes: raw}, Screen},
-		{"htop", "Mem[|||| 45%]\n", Facts{Probe: resultPolling("htop", 1500*ms), Modes: raw, AltScreen: true, Silence: 200 * ms}, Screen},
-		{"fzf in part of the screen", "> qu", Facts{Probe: resultPolling("fzf", -1), Modes: raw, Mouse: true}, Screen},
+		{"vim", "~\n~\n", Evidence{Probe: resultPolling("vim", -1), Modes: raw, AltScreen: true}, Screen},
+		{"less", ":", Evidence{Probe: resultReading("less"), Modes: raw, AltScreen: true}, Screen},
+		{"less on the main screen", "foo\n(END)", Evidence{Probe: resultReading("less"), Modes: raw}, Screen},
+		{"htop", "Mem[|||| 45%]\n", Evidence{Probe: resultPolling("htop", 1500*ms), Modes: raw, AltScreen: true, Silence: 200 * ms}, Screen},
+		{"fzf in part of the screen", "> qu", Evidence{Probe: resultPolling("fzf", -1), Modes: raw, Mouse: true}, Screen},
 
 		// A shell's prompt.
-		{"marks", "ann@here:~$ ", Facts{Probe: resultPolling("bash", -1), Modes: raw, Shell: ShellPrompt}, Prompt},
-		{"background output", "building: 30%\nPassword: ", Facts{Probe: resultPolling("bash", -1), Modes: raw, Shell: ShellPrompt}, Prompt},
-		{"bash without marks", "ann@here:~$ ", Facts{Probe: resultPolling("bash", -1), Modes: raw, BracketedPaste: true}, Prompt},
-		{"zsh without marks", "here% ", Facts{Probe: resultReading("zsh"), Modes: raw}, Prompt},
-		{"fish without marks", "ann@here ~> ", Facts{Probe: resultPolling("fish", -1), Modes: raw}, Prompt},
-		{"dash without marks", "# ", Facts{Probe: resultReading("dash"), Modes: cooked}, Prompt},
-		{"remote shell", "ann@far:~$ ", Facts{Probe: resultPolling("ssh", -1), Modes: raw}, Prompt},
-		{"shell in a shell", "$ ", Facts{Probe: resultReading("dash"), Modes: cooked, Shell: ShellRunning}, Prompt},
-		{"shell in a shell with an editor", "ann@here:~$ ", Facts{Probe: resultPolling("bash", -1), Modes: raw, Shell: ShellRunning, Leader: 7}, Prompt},
-		{"the shell itself, with a new prompt", "new> ", Facts{Probe: resultReading("dash"), Modes: cooked, Shell: ShellRunning, Leader: 1, HasNewPrompt: true}, Prompt},
-		{"command being typed", "ann@here:~$ rm -i x", Facts{Probe: resultPolling("bash", -1), Modes: raw, BracketedPaste: true}, Prompt},
+		{"marks", "ann@here:~$ ", Evidence{Probe: resultPolling("bash", -1), Modes: raw, Shell: ShellPrompt}, Prompt},
+		{"background output", "building: 30%\nPassword: ", Evidence{Probe: resultPolling("bash", -1), Modes: raw, Shell: ShellPrompt}, Prompt},
+		{"bash without marks", "ann@here:~$ ", Evidence{Probe: resultPolling("bash", -1), Modes: raw, BracketedPaste: true}, Prompt},
+		{"zsh without marks", "here% ", Evidence{Probe: resultReading("zsh"), Modes: raw}, Prompt},
+		{"fish without marks", "ann@here ~> ", Evidence{Probe: resultPolling("fish", -1), Modes: raw}, Prompt},
+		{"dash without marks", "# ", Evidence{Probe: resultReading("dash"), Modes: cooked}, Prompt},
+		{"remote shell", "ann@far:~$ ", Evidence{Probe: resultPolling("ssh", -1), Modes: raw}, Prompt},
+		{"shell in a shell", "$ ", Evidence{Probe: resultReading("dash"), Modes: cooked, Shell: ShellRunning}, Prompt},
+		{"shell in a shell with an editor", "ann@here:~$ ", Evidence{Probe: resultPolling("bash", -1), Modes: raw, Shell: ShellRunning, Leader: 7}, Prompt},
+		{"the shell itself, with a new prompt", "new> ", Evidence{Probe: resultReading("dash"), Modes: cooked, Shell: ShellRunning, Leader: 1, HasNewPrompt: true}, Prompt},
+		{"command being typed", "ann@here:~$ rm -i x", Evidence{Probe: resultPolling("bash", -1), Modes: raw, BracketedPaste: true}, Prompt},
 
 		// Relays.
-		{"ssh's own question", "Are you sure you want to continue connecting (yes/no/[fingerprint])? ", Facts{Probe: ownRead("ssh"), Modes: cooked}, Confirm},
-		{"ssh's own password", "ann@far's password: ", Facts{Probe: ownRead("ssh"), Modes: noecho, Silence: 20 * ms}, Password},
-		{"forged behind ssh", "Password: ", Facts{Probe: resultPolling("ssh", -1), Modes: raw, Silence: 2500 * ms}, None},
-		{"announced behind ssh", "Copying (1 of 3)... ", Facts{Probe: resultPolling("ssh", -1), Modes: raw, Silence: time.Minute}, None},
-		{"behind ssh, for long", "Password: ", Facts{Probe: resultPolling("ssh", -1), Modes: raw, Silence: 3 * time.Second}, Password},
-		{"behind ssh, answered", "Password: ", Facts{Probe: resultPolling("ssh", -1), Modes: raw, Answered: true}, None},
-		{"behind root's sudo", "Password: ", Facts{Probe: resultUnknown("sudo", true), Modes: raw, Silence: 2500 * ms}, None},
-		{"behind script, read", "Password: ", Facts{Probe: relayOf("script", resultReading("sh"), cooked), Modes: raw, Silence: 20 * ms}, Password},
-		{"behind script, asleep", "Password: ", Facts{Probe: relayOf("script", resultSleeping("sleep"), noecho), Modes: raw}, None},
-		{"behind a spawning program, asleep", "Name: ", Facts{Probe: relayOf("python3", resultSleeping("sleep"), cooked), Modes: raw}, None},
-		{"behind a spawning program, hidden", "Name: ", Facts{Probe: relayOf("python3", resultReading("sh"), noecho), Modes: raw}, Password},
-		{"shell behind ssh", "ann@far:~$ ", Facts{Probe: relayOf("ssh", resultPolling("bash", -1), raw), Modes: raw, BracketedPaste: true}, Prompt},
-		{"tmux, its program asleep", "Password: \n\n[0] 0:sh*", Facts{Probe: relayOf("tmux: client", resultSleeping("sleep"), cooked), Modes: raw, AltScreen: true}, None},
-		{"two panes, one asks", "Password: ", Facts{Probe: relayOf("tmux: client", resultSleeping("sleep"), cooked, resultReading("sh")), Modes: raw, AltScreen: true}, Password},
-		{"two panes, one reads", "done. ", Facts{Probe: relayOf("tmux: client", resultSleeping("sleep"), cooked, resultReading("cat")), Modes: raw, AltScreen: true}, None},
+		{"ssh's own question", "Are you sure you want to continue connecting (yes/no/[fingerprint])? ", Evidence{Probe: ownRead("ssh"), Modes: cooked}, Confirm},
+		{"ssh's own password", "ann@far's password: ", Evidence{Probe: ownRead("ssh"), Modes: noecho, Silence: 20 * ms}, Password},
+		{"forged behind ssh", "Password: ", Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Silence: 2500 * ms}, None},
+		{"announced behind ssh", "Copying (1 of 3)... ", Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Silence: time.Minute}, None},
+		{"behind ssh, for long", "Password: ", Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Silence: 3 * time.Second}, Password},
+		{"behind ssh, answered", "Password: ", Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Answered: true}, None},
+		{"behind root's sudo", "Password: ", Evidence{Probe: resultUnknown("sudo", true), Modes: raw, Silence: 2500 * ms}, None},
+		{"behind script, read", "Password: ", Evidence{Probe: relayOf("script", resultReading("sh"), cooked), Modes: raw, Silence: 20 * ms}, Password},
+		{"behind script, asleep", "Password: ", Evidence{Probe: relayOf("script", resultSleeping("sleep"), noecho), Modes: raw}, None},
+		{"behind a spawning program, asleep", "Name: ", Evidence{Probe: relayOf("python3", resultSleeping("sleep"), cooked), Modes: raw}, None},
+		{"behind a spawning program, hidden", "Name: ", Evidence{Probe: relayOf("python3", resultReading("sh"), noecho), Modes: raw}, Password},
+		{"shell behind ssh", "ann@far:~$ ", Evidence{Probe: relayOf("ssh", resultPolling("bash", -1), raw), Modes: raw, BracketedPaste: true}, Prompt},
+		{"tmux, its program asleep", "Password: \n\n[0] 0:sh*", Evidence{Probe: relayOf("tmux: client", resultSleeping("sleep"), cooked), Modes: raw, AltScreen: true}, None},
+		{"two panes, one asks", "Password: ", Evidence{Probe: relayOf("tmux: client", resultSleeping("sleep"), cooked, resultReading("sh")), Modes: raw, AltScreen: true}, Password},
+		{"two panes, one reads", "done. ", Evidence{Probe: relayOf("tmux: client", resultSleeping("sleep"), cooked, resultReading("cat")), Modes: raw, AltScreen: true}, None},
 
 		// Threads that wait for keys all the time.
-		{"parked, and nothing", "42\n", Facts{Probe: otherThread(resultReading("python3"), BackgroundWorking), Modes: cooked}, None},
-		{"parked, forged", "Password: ", Facts{Probe: otherThread(resultReading("python3"), BackgroundWorking), Modes: noecho, Silence: time.Minute}, None},
-		{"parked in a loop, forged", "Password: ", Facts{Probe: otherThread(resultReading("python3"), BackgroundWaiting), Modes: cooked, Silence: 2500 * ms}, None},
-		{"asked in a thread", "Name: ", Facts{Probe: otherThread(resultReading("python3"), BackgroundWaiting), Modes: cooked, Silence: 6 * time.Second}, Text},
-		{"asked in the only thread that matters", "Name: ", Facts{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 50 * ms}, Text},
-		{"a thread reads, silent for a moment", "listening\n", Facts{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 300 * ms}, None},
-		{"others print", "line 7\n", Facts{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 2 * time.Second, PrintedByOther: true}, None},
+		{"parked, and nothing", "42\n", Evidence{Probe: otherThread(resultReading("python3"), BackgroundWorking), Modes: cooked}, None},
+		{"parked, forged", "Password: ", Evidence{Probe: otherThread(resultReading("python3"), BackgroundWorking), Modes: noecho, Silence: time.Minute}, None},
+		{"parked in a loop, forged", "Password: ", Evidence{Probe: otherThread(resultReading("python3"), BackgroundWaiting), Modes: cooked, Silence: 2500 * ms}, None},
+		{"asked in a thread", "Name: ", Evidence{Probe: otherThread(resultReading("python3"), BackgroundWaiting), Modes: cooked, Silence: 6 * time.Second}, Text},
+		{"asked in the only thread that matters", "Name: ", Evidence{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 50 * ms}, Text},
+		{"a thread reads, silent for a moment", "listening\n", Evidence{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 300 * ms}, None},
+		{"others print", "line 7\n", Evidence{Probe: otherThread(resultReading("java"), BackgroundNone), Modes: cooked, Silence: 2 * time.Second, PrintedByOther: true}, None},
 
 		// The text at the cursor counts, not the text above.
-		{"REPL below a list", "1. a\n2. b\n>>> ", Facts{Probe: resultPolling("python3", -1), Modes: raw}, Text},
-		{"zsh's select", "1) red    2) green\n?# ", Facts{Probe: resultReading("zsh"), Modes: cooked}, Menu},
-		{"fish's read", "read> ", Facts{Probe: resultReading("fish"), Modes: raw, Shell: ShellRunning, Leader: 7}, Text},
-		{"script of a shell with a prompt-like question", "$ ", Facts{Probe: inScript(resultReading("dash")), Modes: cooked, Shell: ShellRunning}, Text},
+		{"REPL below a list", "1. a\n2. b\n>>> ", Evidence{Probe: resultPolling("python3", -1), Modes: raw}, Text},
+		{"zsh's select", "1) red    2) green\n?# ", Evidence{Probe: resultReading("zsh"), Modes: cooked}, Menu},
+		{"fish's read", "read> ", Evidence{Probe: resultReading("fish"), Modes: raw, Shell: ShellRunning, Leader: 7}, Text},
+		{"script of a shell with a prompt-like question", "$ ", Evidence{Probe: inScript(resultReading("dash")), Modes: cooked, Shell: ShellRunning}, Text},
 
 		// Nothing.
-		{"sleep", "", Facts{Probe: resultSleeping("sleep"), Modes: cooked}, None},
-		{"forged password prompt", "Password: ", Facts{Probe: resultSleeping("sleep"), Modes: cooked}, None},
-		{"forged, without echo", "Password: ", Facts{Probe: resultSleeping("sleep"), Modes: noecho}, None},
-		{"forged confirmation", "Continue? [y/N] ", Facts{Probe: resultRunning("sh"), Modes: cooked}, None},
-		{"compiler", "", Facts{Probe: resultRunning("cc1plus"), Modes: cooked}, None},
-		{"make waits for children", "gcc -c a.c\n", Facts{Probe: resultSleeping("make"), Modes: cooked}, None},
-		{"spinner", "⠹ Installing dependencies", Facts{Probe: resultPolling("node", 80*ms), Modes: raw, Silence: 50 * ms}, None},
-		{"spinner of a program that takes keys", "⠹ Installing dependencies", Facts{Probe: resultPolling("app", -1), Modes: raw, Silence: 50 * ms}, None},
-		{"progress over ssh", "model.bin  45%  123MB  10.1MB/s  00:12 ETA", Facts{Probe: resultPolling("ssh", -1), Modes: raw, Silence: 300 * ms}, None},
-		{"silent build over ssh", "", Facts{Probe: resultPolling("ssh", -1), Modes: raw, Silence: time.Minute}, None},
-		{"announced work over ssh", "Building...", Facts{Probe: resultPolling("ssh", -1), Modes: raw, Silence: time.Minute}, None},
-		{"container's output", "listening on 8080\n", Facts{Probe: resultReading("docker"), Modes: raw, Silence: time.Minute}, None},
-		{"development server", "  press h to show help\n  Local: http://localhost:5173/\n", Facts{Probe: resultPolling("node", -1), Modes: cooked, Silence: time.Minute}, None},
-		{"encoder that listens for q", "frame= 123 fps= 30 size= 1024kB time=00:01", Facts{Probe: resultPolling("ffmpeg", 0), Modes: raw, Silence: 10 * ms}, None},
-		{"silence in the middle of output", "checking for gcc... ", Facts{Modes: cooked, Silence: 500 * ms}, None},
-		{"silence shorter than usual", "Step: ", Facts{Modes: cooked, Silence: 2 * time.Second, UsualSilence: 5 * time.Second}, None},
-		{"silence after a line", "done\n", Facts{Modes: cooked, Silence: time.Minute}, None},
-		{"percent, no kernel evidence", "Fetching 45%", Facts{Modes: cooked, Silence: time.Minute}, None},
-		{"asleep by wait channel", "Password: ", Facts{Probe: channel(resultSleeping("sh")), Modes: cooked}, None},
-		{"root's program works", "", Facts{Probe: resultUnknown("sudo", true), Modes: cooked, Silence: time.Minute}, None},
-		{"percent of a reader", "copying 45%", Facts{Probe: resultReading("docker"), Modes: raw}, None},
-		{"nothing known at all", "", Facts{}, None},
+		{"sleep", "", Evidence{Probe: resultSleeping("sleep"), Modes: cooked}, None},
+		{"forged password prompt", "Password: ", Evidence{Probe: resultSleeping("sleep"), Modes: cooked}, None},
+		{"forged, without echo", "Password: ", Evidence{Probe: resultSleeping("sleep"), Modes: noecho}, None},
+		{"forged confirmation", "Continue? [y/N] ", Evidence{Probe: resultRunning("sh"), Modes: cooked}, None},
+		{"compiler", "", Evidence{Probe: resultRunning("cc1plus"), Modes: cooked}, None},
+		{"make waits for children", "gcc -c a.c\n", Evidence{Probe: resultSleeping("make"), Modes: cooked}, None},
+		{"spinner", "⠹ Installing dependencies", Evidence{Probe: resultPolling("node", 80*ms), Modes: raw, Silence: 50 * ms}, None},
+		{"spinner of a program that takes keys", "⠹ Installing dependencies", Evidence{Probe: resultPolling("app", -1), Modes: raw, Silence: 50 * ms}, None},
+		{"progress over ssh", "model.bin  45%  123MB  10.1MB/s  00:12 ETA", Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Silence: 300 * ms}, None},
+		{"silent build over ssh", "", Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Silence: time.Minute}, None},
+		{"announced work over ssh", "Building...", Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Silence: time.Minute}, None},
+		{"container's output", "listening on 8080\n", Evidence{Probe: resultReading("docker"), Modes: raw, Silence: time.Minute}, None},
+		{"development server", "  press h to show help\n  Local: http://localhost:5173/\n", Evidence{Probe: resultPolling("node", -1), Modes: cooked, Silence: time.Minute}, None},
+		{"encoder that listens for q", "frame= 123 fps= 30 size= 1024kB time=00:01", Evidence{Probe: resultPolling("ffmpeg", 0), Modes: raw, Silence: 10 * ms}, None},
+		{"silence in the middle of output", "checking for gcc... ", Evidence{Modes: cooked, Silence: 500 * ms}, None},
+		{"silence shorter than usual", "Step: ", Evidence{Modes: cooked, Silence: 2 * time.Second, UsualSilence: 5 * time.Second}, None},
+		{"silence after a line", "done\n", Evidence{Modes: cooked, Silence: time.Minute}, None},
+		{"percent, no kernel evidence", "Fetching 45%", Evidence{Modes: cooked, Silence: time.Minute}, None},
+		{"asleep by wait channel", "Password: ", Evidence{Probe: channel(resultSleeping("sh")), Modes: cooked}, None},
+		{"root's program works", "", Evidence{Probe: resultUnknown("sudo", true), Modes: cooked, Silence: time.Minute}, None},
+		{"percent of a reader", "copying 45%", Evidence{Probe: resultReading("docker"), Modes: raw}, None},
+		{"nothing known at all", "", Evidence{}, None},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func FuzzClassify(f *testing.F) {
 	f.Add("Continue? [y/N] ", uint8(0), uint8(0), uint8(7))
 	f.Add("\xff\xfe  12.  \n[\n> ", uint8(1), uint8(1), uint8(5))
 	f.Fuzz(func(t *testing.T, text string, state, source, flags uint8) {
-		facts := screenFacts(text, Facts{
+		facts := screenFacts(text, Evidence{
 			Probe:     Result{State: State(state % 6), Source: Source(source % 5), Program: "p", Timeout: -1},
 			AltScreen: flags&1 != 0, BracketedPaste: flags&2 != 0, Mouse: flags&4 != 0,
 		})
@@ -308,7 +308,7 @@ func FuzzClassify(f *testing.F) {
 }
 
 func BenchmarkClassify(b *testing.B) {
-	f := screenFacts(strings.Repeat("some output of a build, nothing special\n", 20)+"? Which framework?\n❯ React\n  Vue", Facts{Probe: resultPolling("node", -1), Modes: raw})
+	f := screenFacts(strings.Repeat("some output of a build, nothing special\n", 20)+"? Which framework?\n❯ React\n  Vue", Evidence{Probe: resultPolling("node", -1), Modes: raw})
 	b.ReportAllocs()
 	for b.Loop() {
 		Classify(f)
@@ -339,7 +339,7 @@ func TestPromptText_OfVerdict(t *testing.T) {
 		{">>> ", "reads lines from the terminal; the line ends like a prompt"},
 		{"", "reads lines from the terminal"},
 	} {
-		v := Classify(screenFacts(c.text, Facts{Probe: resultReading("app"), Modes: cooked}))
+		v := Classify(screenFacts(c.text, Evidence{Probe: resultReading("app"), Modes: cooked}))
 		if !v.NeedsInput || !strings.HasSuffix(v.Reason, c.want) {
 			t.Errorf("%q: got verdict %+v", c.text, v)
 		}
@@ -350,7 +350,7 @@ func TestPromptText_OfVerdict(t *testing.T) {
 		"hunter22 " + strings.Repeat("x", maxPromptText-17) + " go on? [y/N]\n",
 	} {
 		whole := ""
-		v := Classify(screenFacts(text, Facts{Probe: resultReading("app"), Modes: cooked, Redact: func(line string) string {
+		v := Classify(screenFacts(text, Evidence{Probe: resultReading("app"), Modes: cooked, Redact: func(line string) string {
 			whole = line
 			return strings.ReplaceAll(line, "hunter22", "********")
 		}}))
@@ -358,14 +358,14 @@ func TestPromptText_OfVerdict(t *testing.T) {
 			t.Errorf("%q: got verdict %+v", whole, v)
 		}
 	}
-	if v := Classify(screenFacts("Do you want to continue? [Y/n] ", Facts{Probe: resultRunning("app"), Modes: cooked})); strings.Contains(v.Reason, "continue") {
+	if v := Classify(screenFacts("Do you want to continue? [Y/n] ", Evidence{Probe: resultRunning("app"), Modes: cooked})); strings.Contains(v.Reason, "continue") {
 		t.Errorf("got verdict %+v", v)
 	}
 }
 
 // BenchmarkClassifyTyped classifies a line at which a user types, as after each key.
 func BenchmarkClassifyTyped(b *testing.B) {
-	f := screenFacts(strings.Repeat("some output of a build, nothing special\n", 20)+"bob@host:~/src/project$ git log --oneline --graph --decorate main..feature/x", Facts{Probe: resultPolling("node", -1), Modes: raw})
+	f := screenFacts(strings.Repeat("some output of a build, nothing special\n", 20)+"bob@host:~/src/project$ git log --oneline --graph --decorate main..feature/x", Evidence{Probe: resultPolling("node", -1), Modes: raw})
 	b.ReportAllocs()
 	for b.Loop() {
 		Classify(f)

@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Facts is the input of Classify. Unknown facts have their zero value, which counts neither for nor against.
-type Facts struct {
+// Evidence is the input of Classify. Unknown facts have their zero value, which counts neither for nor against.
+type Evidence struct {
 	Probe Result
 	Modes *sys.Modes // terminal settings; nil: unknown
 

@@ -31,7 +31,7 @@ func hasNumberedList(above []string) bool {
 }
 
 // hasArrowMenu reports whether the rows around the cursor are choices, one of them marked.
-func hasArrowMenu(f *Facts) bool {
+func hasArrowMenu(f *Evidence) bool {
 	rows := append([]string(nil), f.Above[max(0, len(f.Above)-maxMenuRows):]...)
 	rows = append(rows, f.Line+f.After)
 	rows = append(rows, f.Below[:min(len(f.Below), maxMenuRows)]...)

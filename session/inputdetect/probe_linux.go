@@ -40,23 +40,23 @@ type Prober struct {
 // probeState is the state of a probe in progress, with its buffers. Results must not refer to them.
 type probeState struct {
 	target      Target
-	buf         []byte // of maxFile
+	buf         []byte // maxFileBytes long
 	mem         []byte // memory read from a process
 	name        []byte
 	queue       []int  // processes to examine
 	inGroupTree []bool // by index in queue: the process descends from a member of the group
 	tids        []int
 
-	runTime groupRunTime
-	result  Result
-	threads int // threads examined so far
-	found   int // processes of the group found so far
+	runTime      groupRunTime
+	result       Result
+	threads      int // threads examined so far
+	foundMembers int // processes of the group found so far
 
 	firstThread        finding       // finding of the first thread of the examined process
 	masters            []int         // numbers of the terminals that the examined thread relays
 	deciderFirstThread finding       // finding of the first thread of the process that determined the result
 	deciderMasters     []int         // masters of the thread that determined the result
-	sources            int           // descriptors that the examined thread awaits by poll or select
+	awaitedFDs         int           // descriptors that the examined thread awaits by poll or select
 	newIdleState       idleProcesses // processes of this probe
 }
 
@@ -94,19 +94,19 @@ func (p *Prober) Probe(t Target) Result {
 	if t.Leader > 0 {
 		p.examineDescendants(t.Leader)
 	}
-	if p.found == 0 {
+	if p.foundMembers == 0 {
 		p.newIdleState.incomparable = true
 		p.examineAll()
 	}
 	p.probeHelpers()
-	if p.found > 0 {
+	if p.foundMembers > 0 {
 		p.probeOtherThreads()
 		p.probeRelayed()
 	}
-	if p.found == 0 {
+	if p.foundMembers == 0 {
 		p.result = Result{Source: FromSched, Timeout: -1, Reason: "process group " + strconv.Itoa(t.Group) + " has no process that can be seen"}
 	}
-	p.result.Idle = p.result.State == Unknown && p.found > 0 && !p.runTime.isIncomplete && p.runTime == p.lastRunTime
+	p.result.Idle = p.result.State == Unknown && p.foundMembers > 0 && !p.runTime.isIncomplete && p.runTime == p.lastRunTime
 	p.lastRunTime = p.runTime
 	p.saveIdleState()
 	return p.result
@@ -134,7 +134,7 @@ func (p *Prober) examineDescendants(root int) {
 	}
 }
 
-// queueChildren queues the children of all threads of a process. inGroupTree is set if it belongs to the group's tree.
+// queueChildren queues the children of all threads of a process. kin reports whether they descend from a member of the group.
 func (p *Prober) queueChildren(pr *process, kin bool) {
 	p.eachThread(pr, func(tid int) {
 		b, err := p.read(pr, "task/"+strconv.Itoa(tid)+"/children")
@@ -168,7 +168,7 @@ func (p *Prober) examineAll() {
 // probeHelpers examines programs that read a secret from a terminal other than their own, such as pinentry, which
 // gpg-agent starts. The foreground group sleeps until they end, and they are not its descendants.
 func (p *Prober) probeHelpers() {
-	if !p.target.NoEcho || p.found == 0 || p.result.State != Sleeping {
+	if !p.target.NoEcho || p.foundMembers == 0 || p.result.State != Sleeping {
 		return
 	}
 	p.eachProcess(func(pr *process) bool {
@@ -183,7 +183,7 @@ func (p *Prober) probeHelpers() {
 }
 
 // isDecided reports whether a reader of the terminal was found, which settles the result.
-func (p *Prober) isDecided() bool { return p.result.State == Reading && p.found > 0 }
+func (p *Prober) isDecided() bool { return p.result.State == Reading && p.foundMembers > 0 }
 
 // examine examines the threads of a process and considers their findings.
 func (p *Prober) examine(pr *process) {
@@ -193,21 +193,21 @@ func (p *Prober) examine(pr *process) {
 	case 'Z':
 		if pr.Threads <= 1 {
 			// Only its parent's wait remains, which comes soon.
-			p.found++
+			p.foundMembers++
 			p.considerFinding(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, reason: "has ended"})
 			return
 		}
 	case 'T', 't':
 		// A stopped reader is still in its read according to /proc.
-		p.found++
+		p.foundMembers++
 		p.considerFinding(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, reason: "stopped"})
 		return
 	case 'D':
-		p.found++
+		p.foundMembers++
 		p.considerFinding(pr, pr.pid, finding{state: Busy, source: FromSched, timeout: -1, reason: "waits for a disk"})
 		return
 	}
-	p.found++
+	p.foundMembers++
 	p.eachThread(pr, func(tid int) {
 		if p.threads >= maxThreads || p.isDecided() {
 			return

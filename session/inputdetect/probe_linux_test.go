@@ -528,7 +528,7 @@ func TestProber_SharesBuffersOnly(t *testing.T) {
 	t1, t2 := Target{Group: 1, Leader: 2}, Target{Group: 3}
 	w := &probeState{buf: make([]byte, 8)}
 	w.reset(t1)
-	w.result, w.found, w.threads, w.sources, w.runTime.ns = Result{PID: 7, State: Reading}, 1, 2, 3, 4
+	w.result, w.foundMembers, w.threads, w.awaitedFDs, w.runTime.ns = Result{PID: 7, State: Reading}, 1, 2, 3, 4
 	w.masters, w.deciderMasters, w.queue = append(w.masters, 1), append(w.deciderMasters, 2), append(w.queue, 3)
 	w.firstThread, w.deciderFirstThread = finding{reason: "x"}, finding{syscall: "y"}
 	w.reset(t2)

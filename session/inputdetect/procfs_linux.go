@@ -30,6 +30,5 @@ func (p *Prober) openProcess(pid int) (process, bool) {
 	return process{}, false
 }
 
-// read reads a file of a process, up to maxFile bytes, into the prober's buffer. The result is valid until the next
-// read.
+// read reads a file of a process, up to maxFileBytes bytes, into the prober's buffer. The result is valid until the next read.
 func (p *Prober) read(pr *process, name string) ([]byte, error) { return pr.Read(name, p.buf) }

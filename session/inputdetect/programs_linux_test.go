@@ -57,11 +57,11 @@ func TestClassify_RealPrograms(t *testing.T) {
 }
 
 // facts returns the facts of the printed output, for programs that need no emulator: escape sequences are ignored.
-func (term *testTerminal) facts(r Result, m *sys.Modes) Facts {
+func (term *testTerminal) facts(r Result, m *sys.Modes) Evidence {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	text := term.output.String()
-	f := Facts{Probe: r, Modes: m, BracketedPaste: strings.LastIndex(text, "\x1b[?2004h") > strings.LastIndex(text, "\x1b[?2004l")}
+	f := Evidence{Probe: r, Modes: m, BracketedPaste: strings.LastIndex(text, "\x1b[?2004h") > strings.LastIndex(text, "\x1b[?2004l")}
 	var b strings.Builder
 	for len(text) > 0 {
 		if rest, ok := strings.CutPrefix(text, "\x1b["); ok {

@@ -7,7 +7,7 @@ var promptingRelays = newSet("ssh", "sudo", "su", "doas", "docker", "podman", "k
 var multiplexers = newSet("tmux: client", "screen")
 
 // shouldProbeRelayed reports whether the program behind a relay determines the verdict.
-func shouldProbeRelayed(f *Facts) bool {
+func shouldProbeRelayed(f *Evidence) bool {
 	r := &f.Probe
 	if len(r.Relayed) == 0 || f.Shell == ShellPrompt || f.promptsItself() {
 		return false
@@ -16,14 +16,14 @@ func shouldProbeRelayed(f *Facts) bool {
 }
 
 // promptsItself reports whether the relay itself prompts. Then it reads lines; it reads keys while it relays.
-func (f *Facts) promptsItself() bool {
+func (f *Evidence) promptsItself() bool {
 	r := &f.Probe
 	return r.State == Reading && f.Modes != nil && f.Modes.Canonical && r.TID == r.PID && promptingRelays[r.Program]
 }
 
 // relayedVerdict classifies the programs behind a relay. If there are several terminals, the visible one is unknown:
 // all of them must wait, or the text at the cursor must be a question.
-func relayedVerdict(f *Facts) Verdict {
+func relayedVerdict(f *Evidence) Verdict {
 	var best, least Verdict
 	for i := range f.Probe.Relayed {
 		inner := *f

@@ -130,7 +130,7 @@ func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
 // descendantTerminals returns the terminals of a process's descendants other than the probed one: a relay of another
 // user, which may not be examined, can only relay for these.
 func (p *Prober) descendantTerminals(root int) (lines []int) {
-	p.descendants(root, func(pr *process) bool {
+	p.eachDescendant(root, func(pr *process) bool {
 		major, minor := sys.SplitDevice(pr.TTY)
 		if dev := unix.Mkdev(major, minor); pr.TTY != 0 && dev != p.target.TTY && major == 136 && !slices.Contains(lines, int(minor)) {
 			lines = append(lines, int(minor))
@@ -149,14 +149,14 @@ func (p *Prober) findTarget(dev uint64, root int) (t Target, ok bool) {
 		}
 		return !ok
 	}
-	if p.descendants(root, check); !ok {
+	if p.eachDescendant(root, check); !ok {
 		p.eachProcess(check)
 	}
 	return t, ok
 }
 
-// descendants calls f for a process and its descendants until f returns false.
-func (p *Prober) descendants(root int, f func(*process) bool) {
+// eachDescendant calls f for a process and its descendants until f returns false.
+func (p *Prober) eachDescendant(root int, f func(*process) bool) {
 	p.queue, p.inGroupTree = append(p.queue[:0], root), p.inGroupTree[:0]
 	for i, on := 0, true; on && i < len(p.queue) && i < maxProcesses; i++ {
 		if pr, ok := p.openProcess(p.queue[i]); ok {

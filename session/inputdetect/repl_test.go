@@ -40,14 +40,14 @@ func TestClassify_REPLPrompts(t *testing.T) {
 		{"setup", ">>> ", false},
 		{"bash", "> ", false},
 	} {
-		v := Classify(Facts{Probe: resultPolling(c.program, -1), Modes: raw, Line: c.line})
+		v := Classify(Evidence{Probe: resultPolling(c.program, -1), Modes: raw, Line: c.line})
 		if v.IsREPL != c.want || v.IsREPL && (!v.NeedsInput || v.Kind != Text) {
 			t.Errorf("%s at %q: got %+v", c.program, c.line, v)
 		}
 	}
 	script := resultPolling("node", -1)
 	script.RunsScript = true
-	for name, f := range map[string]Facts{
+	for name, f := range map[string]Evidence{
 		"a script":      {Probe: script, Modes: raw, Line: "> "},
 		"hidden input":  {Probe: resultReading("python3"), Modes: &sys.Modes{Canonical: true}, Line: ">>> "},
 		"whole screens": {Probe: resultPolling("python3", -1), Modes: raw, Line: ">>> ", AltScreen: true},
@@ -69,12 +69,12 @@ func TestClassify_REPLBehindRelay(t *testing.T) {
 		"Name: ": false, "name> ": false, "Name> ": false, "Continue? [y/n] ": false, "password=> ": false, "token-> ": false,
 		"db.pin:1234> ": false, "passphrase> ": false, "user@far:~$ ": false,
 	} {
-		v := Classify(Facts{Probe: resultPolling("ssh", -1), Modes: raw, Line: line, Silence: time.Minute})
+		v := Classify(Evidence{Probe: resultPolling("ssh", -1), Modes: raw, Line: line, Silence: time.Minute})
 		if v.IsREPL != want || v.IsREPL && (!v.NeedsInput || v.Kind != Text) {
 			t.Errorf("%q: got %+v", line, v)
 		}
 	}
-	if v := Classify(Facts{Probe: resultReading("ssh"), Modes: &sys.Modes{Canonical: true}, Line: ">>> ", Silence: time.Minute}); v.IsREPL {
+	if v := Classify(Evidence{Probe: resultReading("ssh"), Modes: &sys.Modes{Canonical: true}, Line: ">>> ", Silence: time.Minute}); v.IsREPL {
 		t.Errorf("the relay's own prompt: got %+v", v)
 	}
 }
@@ -105,12 +105,12 @@ func TestClassify_KeyHelp_IsNoPrompt(t *testing.T) {
 		{"setup", []string{"Press c to continue", "Press q to quit"}, false},
 		{"setup", []string{"Press y to install it, any other key to stop"}, false},
 	} {
-		v := Classify(Facts{Probe: resultPolling(c.program, -1), Modes: raw, Above: c.above, Silence: time.Minute})
+		v := Classify(Evidence{Probe: resultPolling(c.program, -1), Modes: raw, Above: c.above, Silence: time.Minute})
 		if v.IsREPL != c.want || c.want && v.Kind != Text {
 			t.Errorf("%s, %q: got %+v", c.program, c.above, v)
 		}
 	}
-	secret := Facts{Probe: resultReading("longterm"), Modes: &sys.Modes{Canonical: true}, Silence: time.Minute}
+	secret := Evidence{Probe: resultReading("longterm"), Modes: &sys.Modes{Canonical: true}, Silence: time.Minute}
 	if v := Classify(secret); v.IsREPL {
 		t.Errorf("hidden input: got %+v", v)
 	}
@@ -158,18 +158,18 @@ func TestHasNoStatus(t *testing.T) {
 func TestClassify_SilentFilter_HasNoAlert(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		f          Facts
+		f          Evidence
 		want       bool
 	}{
-		{"nothing was printed", "", Facts{Probe: resultReading("cat"), Modes: cooked}, true},
-		{"a line was printed", "hello\n", Facts{Probe: resultReading("cat"), Modes: cooked}, true},
-		{"below its shell's prompt", "$ sort\n", Facts{Probe: resultReading("sort"), Modes: cooked, Shell: ShellRunning}, true},
-		{"behind a relay", "hello\n", Facts{Probe: relayOf("script", resultReading("cat"), cooked), Modes: raw}, true},
-		{"a request on the line above", "Paste the key, then press Ctrl-D:\n", Facts{Probe: resultReading("cat"), Modes: cooked}, false},
-		{"a question on the line above", "Overwrite it? [y/N]\n", Facts{Probe: resultReading("head"), Modes: cooked}, false},
-		{"a prompt", "Name: ", Facts{Probe: resultReading("cat"), Modes: cooked}, false},
-		{"hidden input", "", Facts{Probe: resultReading("cat"), Modes: noecho}, false},
-		{"another program", "hello\n", Facts{Probe: resultReading("setup"), Modes: cooked}, false},
+		{"nothing was printed", "", Evidence{Probe: resultReading("cat"), Modes: cooked}, true},
+		{"a line was printed", "hello\n", Evidence{Probe: resultReading("cat"), Modes: cooked}, true},
+		{"below its shell's prompt", "$ sort\n", Evidence{Probe: resultReading("sort"), Modes: cooked, Shell: ShellRunning}, true},
+		{"behind a relay", "hello\n", Evidence{Probe: relayOf("script", resultReading("cat"), cooked), Modes: raw}, true},
+		{"a request on the line above", "Paste the key, then press Ctrl-D:\n", Evidence{Probe: resultReading("cat"), Modes: cooked}, false},
+		{"a question on the line above", "Overwrite it? [y/N]\n", Evidence{Probe: resultReading("head"), Modes: cooked}, false},
+		{"a prompt", "Name: ", Evidence{Probe: resultReading("cat"), Modes: cooked}, false},
+		{"hidden input", "", Evidence{Probe: resultReading("cat"), Modes: noecho}, false},
+		{"another program", "hello\n", Evidence{Probe: resultReading("setup"), Modes: cooked}, false},
 	} {
 		v := Classify(screenFacts(c.text, c.f))
 		if v.IsREPL != c.want || !v.NeedsInput || c.want && (v.Kind != Text || PromptText(v.Reason) != "") {

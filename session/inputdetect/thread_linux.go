@@ -86,14 +86,14 @@ func (t *thread) bySyscall() (finding, bool) {
 		}
 		row = syscallInfo{name: "poll", kind: pollWait, timeout: timeoutMillis, arg: 2}
 	}
-	t.inSyscall(&f, row, c.args)
+	t.completeSyscallFinding(&f, row, c.args)
 	return f, true
 }
 
-// inSyscall completes the finding of a thread that is blocked in a system call.
-func (t *thread) inSyscall(f *finding, row syscallInfo, args [6]uint64) {
+// completeSyscallFinding completes the finding of a thread that is blocked in a system call.
+func (t *thread) completeSyscallFinding(f *finding, row syscallInfo, args [6]uint64) {
 	watches, readable := false, true
-	t.prober.sources = 0
+	t.prober.awaitedFDs = 0
 	switch row.kind {
 	case readWait:
 		if t.isTTY(int(int32(args[0]))) {
@@ -118,7 +118,7 @@ func (t *thread) inSyscall(f *finding, row syscallInfo, args [6]uint64) {
 	switch {
 	case watches:
 		f.state, f.timeout = Polling, t.timeout(row, args[row.arg])
-		f.reason, f.onlyTerminal = "waits for the terminal, among other things", t.prober.sources == 1
+		f.reason, f.onlyTerminal = "waits for the terminal, among other things", t.prober.awaitedFDs == 1
 	case !readable:
 		*f, _ = t.byWchan()
 	default:
@@ -202,7 +202,7 @@ func (t *thread) pollsTTY(at, n uint64) (watches, readable bool) {
 		fd := int(int32(binary.NativeEndian.Uint32(b)))
 		events := binary.NativeEndian.Uint16(b[4:])
 		if fd >= 0 {
-			t.prober.sources++
+			t.prober.awaitedFDs++
 		}
 		if events&(unix.POLLIN|unix.EPOLLRDNORM) != 0 {
 			watches = t.watchesTTY(fd, 0) || watches
@@ -230,7 +230,7 @@ func (t *thread) selectsTTY(n int, at uint64) (watches, readable bool) {
 			bits = binary.NativeEndian.Uint64(word)
 		}
 		if bits>>(fd%(8*long))&1 != 0 {
-			t.prober.sources++
+			t.prober.awaitedFDs++
 			watches = t.watchesTTY(fd, 0) || watches
 		}
 	}

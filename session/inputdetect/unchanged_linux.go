@@ -10,7 +10,7 @@ const maxIdleProcesses = 4
 
 // idleProcesses identifies a state in which all processes of a program slept or waited for the terminal.
 type idleProcesses struct {
-	ran          uint64 // sum of their run counters, which only grow
+	runCountSum  uint64 // sum of their run counters, which only grow
 	group        int32  // foreground process group
 	pids         [maxIdleProcesses]int32
 	n            uint8
@@ -24,7 +24,7 @@ func (s *idleProcesses) add(pr *process, buf []byte) {
 	}
 	ran, ok := runCounter(pr.pid, buf)
 	s.incomparable = !ok
-	s.pids[s.n], s.ran = int32(pr.pid), s.ran+ran
+	s.pids[s.n], s.runCountSum = int32(pr.pid), s.runCountSum+ran
 	s.n++
 }
 
@@ -38,9 +38,9 @@ func runCounter(pid int, buf []byte) (uint64, bool) {
 	return ns + times, ok && times > 0 // some kernels do not count
 }
 
-// UnchangedSinceProbe reports whether the last probe's result still holds: the same group is in the terminal's
-// foreground, and no process has run of a program that only slept or waited for the terminal. It never blocks, not even
-// on locked memory.
+// UnchangedSinceProbe reports whether the last probe's result still holds. The same group must be in the foreground. None of
+// its processes, which all slept or waited for the terminal at that probe, may have run since. It never blocks, not even on
+// locked memory.
 func (p *Prober) UnchangedSinceProbe(terminal int) bool {
 	group, err := sys.ForegroundGroup(terminal)
 	return err == nil && p.isUnchanged(group)
@@ -61,13 +61,13 @@ func (p *Prober) isUnchanged(group int) bool {
 		}
 		sum += ran
 	}
-	return sum == s.ran
+	return sum == s.runCountSum
 }
 
 // saveIdleState saves the state of an idle program for UnchangedSinceProbe.
 func (p *Prober) saveIdleState() {
 	r := &p.result
-	asleep := p.found > 0 && len(r.Relayed) == 0 && r.Background == BackgroundNone && (r.State != Unknown || r.Idle) && r.State != Busy
+	asleep := p.foundMembers > 0 && len(r.Relayed) == 0 && r.Background == BackgroundNone && (r.State != Unknown || r.Idle) && r.State != Busy
 	if p.idleState = (idleProcesses{}); asleep && p.wasIdle && !p.newIdleState.incomparable {
 		p.idleState = p.newIdleState
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// weightedFact is a fact about the program, with its weight for (positive) or against waiting.
-type weightedFact struct {
+// weightedEvidence is a fact about the program, with its weight for (positive) or against waiting.
+type weightedEvidence struct {
 	percent int
 	reason  string // part of Verdict.Reason; "": none
 	applies func(*evaluation) bool
@@ -18,7 +18,7 @@ const briefTimeout = time.Second
 
 // weights is the complete table of evidence. The first block is the kernel's evidence: one row applies. The other rows
 // add the terminal's settings and text. Text alone cannot replace missing evidence, unless there was silence too.
-var weights = []weightedFact{
+var weights = []weightedEvidence{
 	{90, "reads lines from the terminal", func(s *evaluation) bool { return s.isReading() && !s.isRaw && s.isExact() }},
 	{75, "reads keys from the terminal", func(s *evaluation) bool { return s.isReading() && s.isRaw && s.isExact() }},
 	{70, "seems to read the terminal", func(s *evaluation) bool { return s.isReading() && !s.isExact() }},
@@ -121,7 +121,7 @@ func (s *evaluation) promptPersists() bool {
 
 // isBackgroundReader reports whether the wait may continue without any prompt: that of a thread that reads keys while
 // the program works.
-func isBackgroundReader(f *Facts) bool {
+func isBackgroundReader(f *Evidence) bool {
 	r := &f.Probe
 	switch {
 	case r.State != Reading && r.State != Polling, f.AltScreen:

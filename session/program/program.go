@@ -197,7 +197,7 @@ func (p *Program) prepareShell(c *Cmd) (*shell.Launch, error) {
 	if p.shellStateDir, err = shell.MemoryDir(dir); err != nil {
 		return nil, fmt.Errorf("start a shell: %w", err)
 	}
-	l, err := shell.Prepare(shell.Setup{Argv: c.Argv, Env: c.Env, Cwd: c.Dir, Dir: dir, State: p.shellStateDir})
+	l, err := shell.Prepare(shell.Setup{Argv: c.Argv, Env: c.Env, Cwd: c.Dir, Dir: dir, StateDir: p.shellStateDir})
 	if err != nil {
 		return nil, fmt.Errorf("start a shell: %w", err)
 	}

@@ -158,7 +158,7 @@ func (h *ptyHost) pump(s *session.Session) {
 			return
 		}
 		if h.ring.Head() != before && h.ring.ShouldNotify() {
-			s.Notice()
+			s.NotifyOutput()
 		}
 		if err := h.retention.waitForReader(int(h.ring.Head()-before), h.ring.Head()); err != nil {
 			h.log.Error("forget old output", "err", err)
@@ -186,7 +186,7 @@ func (h *ptyHost) moveOutput(s *session.Session, read func(room []byte) (int, er
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
 			return moveDrained
-		case errors.Is(err, session.ErrNoRoom):
+		case errors.Is(err, session.ErrRingFull):
 			return moveNoSpace
 		case n <= 0: // 0, EIO: the other side is closed
 			return moveHungUp
@@ -343,7 +343,7 @@ func (h *ptyHost) terminate(grace time.Duration) error {
 
 // killTree ends the remaining processes of the tree by the kill ladder.
 func (h *ptyHost) killTree(grace time.Duration) error {
-	if ended, _ := killladder.Climb(context.Background(), killladder.Tree(grace), treeTarget{h}); ended {
+	if ended, _ := killladder.Climb(context.Background(), killladder.TreeSteps(grace), treeTarget{h}); ended {
 		return nil
 	}
 	return fmt.Errorf("processes %v did not end by SIGKILL: they hang in the kernel", h.processes())

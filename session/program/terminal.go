@@ -89,7 +89,7 @@ func (h *mainHost) writeRing(p []byte) error {
 		}
 		p = p[n:]
 		if h.ring.ShouldNotify() {
-			h.session.Notice()
+			h.session.NotifyOutput()
 		}
 		if err := h.retention.waitForReader(n, h.ring.Head()); err != nil {
 			return err

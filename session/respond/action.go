@@ -27,13 +27,13 @@ type Action struct {
 
 // Record describes a match, for the history. It has references to secrets, never their values.
 type Record struct {
-	Time   time.Time `json:"time"`
-	Rule   int       `json:"rule"`
-	Name   string    `json:"name,omitempty"`
-	On     Target    `json:"on"`
-	Offset uint64    `json:"offset"`        // end of the output processed before the match
-	Row    *uint64   `json:"row,omitempty"` // number of the screen row, for screen rules
-	Match  string    `json:"match"`
-	Use    int       `json:"use"` // how many times the rule has matched, including this match
-	Reply  []Reply   `json:"reply"`
+	Time        time.Time `json:"time"`
+	Rule        int       `json:"rule"`
+	Name        string    `json:"name,omitempty"`
+	On          Target    `json:"on"`
+	Offset      uint64    `json:"offset"`        // end of the output processed before the match
+	Row         *uint64   `json:"row,omitempty"` // number of the screen row, for screen rules
+	Match       string    `json:"match"`
+	MatchNumber int       `json:"use"` // how many times the rule has matched, including this match
+	Reply       []Reply   `json:"reply"`
 }

@@ -27,7 +27,7 @@ func (e *Engine) Change(now time.Time, set Set, from []int) ([]Action, error) {
 	}
 	e.remapRules(to)
 	e.set, e.ruleStates = c, uses
-	e.matcher.nextMatch = make([][]int, len(uses))
+	e.matchBuffers.nextMatch = make([][]int, len(uses))
 	for e.nextOrdered = 0; c.Ordered && e.nextOrdered < len(uses) && e.isUsedUp(e.nextOrdered); {
 		e.nextOrdered++
 	}

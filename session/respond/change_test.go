@@ -70,7 +70,7 @@ func TestEngine_Failure_EndsItsList(t *testing.T) {
 // FEATURES: R51
 func TestRule_After(t *testing.T) {
 	r := newTestEngine(t, Set{Rules: []Rule{
-		{Text: "a", Reply: textReply("A"), Max: 2}, {Text: "b", Reply: textReply("B"), After: true}, {Text: "c", Reply: textReply("C")}}})
+		{Text: "a", Reply: textReply("A"), Max: 2}, {Text: "b", Reply: textReply("B"), AfterPrevious: true}, {Text: "c", Reply: textReply("C")}}})
 	r.runScript(`out b c\r\na b\r\na b b a\r\n`)
 	if got := strings.Join(r.actions, ","); got != "text C,text A,text A,text B,text B" {
 		t.Errorf("got actions %q", got)

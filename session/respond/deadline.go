@@ -38,7 +38,7 @@ func (e *Engine) Next() (at time.Time, ok bool) {
 // ruleDeadline returns when a rule must have matched, and whether it has such a deadline now.
 func (e *Engine) ruleDeadline(i int) (time.Time, bool) {
 	r, u := &e.set.rules[i], &e.ruleStates[i]
-	waits := u.Matches == 0 && (!r.After || e.isUsedUp(i-1))
+	waits := u.Matches == 0 && (!r.AfterPrevious || e.isUsedUp(i-1))
 	if e.set.Ordered {
 		waits = i == e.nextOrdered
 	}

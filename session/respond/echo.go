@@ -13,6 +13,6 @@ const (
 )
 
 // echoSides returns the state in the form that echo detection needs.
-func (s EchoState) echoSides() echodetect.MayEcho {
-	return echodetect.MayEcho{Tty: s == EchoOn, App: s == EchoApp}
+func (s EchoState) echoSides() echodetect.EchoSides {
+	return echodetect.EchoSides{Tty: s == EchoOn, App: s == EchoApp}
 }

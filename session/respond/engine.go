@@ -11,24 +11,24 @@ import (
 // in order; the slice is valid until the next call. Times must not decrease. Events must come in their real order:
 // HandleInput before the output that was read after it.
 type Engine struct {
-	set         *compiledSet
-	now         time.Time // time of the newest event
-	started     time.Time // time of the first event
-	actions     []Action  // actions of the current event
-	done        bool      // all rules have ended
-	exited      bool      // the program ended
-	text        *lineText
-	matcher     matcher
-	redactor    Redactor // nil if no secrets are known
-	echo        EchoState
-	echoes      echodetect.Finder
-	redraws     redrawTracker
-	screen      screenState
-	cols        int         // width of the screen
-	ruleStates  []ruleState // by rule
-	nextOrdered int         // index of the active rule, if Set.Ordered
-	matches     int         // counted against Set.MaxMatches
-	queue       []replyQueue
+	set          *compiledSet
+	now          time.Time // time of the newest event
+	started      time.Time // time of the first event
+	actions      []Action  // actions of the current event
+	done         bool      // the program ended, or failures ended all rules
+	exited       bool      // the program ended
+	text         *lineText
+	matchBuffers matchBuffers
+	redactor     Redactor // nil if no secrets are known
+	echo         EchoState
+	echoes       echodetect.Finder
+	redraws      redrawTracker
+	screen       screenState
+	cols         int         // width of the screen
+	ruleStates   []ruleState // by rule
+	nextOrdered  int         // index of the active rule, if Set.Ordered
+	matches      int         // counted against Set.MaxMatches
+	queue        []replyQueue
 	// dirty is set while the unfinished line has changed since it was last matched.
 	dirty       bool
 	firstChange time.Time // time of the first such change
@@ -57,7 +57,7 @@ func New(set Set) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{set: c, ruleStates: make([]ruleState, len(c.rules)), echo: EchoOn}
-	e.matcher.nextMatch = make([][]int, len(c.rules))
+	e.matchBuffers.nextMatch = make([][]int, len(c.rules))
 	return e, nil
 }
 

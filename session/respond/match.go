@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/echodetect"
 )
 
-// matcher holds the buffers for matching a window.
-type matcher struct {
+// matchBuffers holds the buffers for matching a window.
+type matchBuffers struct {
 	nextMatch [][]int // by rule: its first match at or after the position of the search
 }
 
@@ -53,7 +53,7 @@ func eachGap(masked []echodetect.Span, from, to int, f func(from, to int)) {
 // matchRange calls accept for each match in text[from:], in the order of their positions, and of their rules at the
 // same position. Each rule examines each byte once. Redacted rules examine redacted instead of text, unless it is nil.
 func (e *Engine) matchRange(text, redacted []byte, from, ends int, rules []int, canMatch func(int) bool, accept func(i int, text []byte, loc []int)) {
-	next := e.matcher.nextMatch
+	next := e.matchBuffers.nextMatch
 	for _, i := range rules {
 		next[i] = notSearched
 	}
@@ -85,13 +85,13 @@ var notSearched = []int{-1, -1}
 
 // findNext sets a rule's first match at or after from. It returns false without a match.
 func (e *Engine) findNext(text []byte, i, from, ends int) bool {
-	loc := e.matcher.nextMatch[i]
+	loc := e.matchBuffers.nextMatch[i]
 	if from > len(text) { // redaction removed the remaining text
-		loc, e.matcher.nextMatch[i] = nil, nil
+		loc, e.matchBuffers.nextMatch[i] = nil, nil
 	}
 	if loc != nil && loc[0] < from {
 		loc = shiftOffsets(e.set.rules[i].pattern.find(text[from:], ends), from)
-		e.matcher.nextMatch[i] = loc
+		e.matchBuffers.nextMatch[i] = loc
 	}
 	return loc != nil
 }
@@ -100,7 +100,7 @@ func (e *Engine) findNext(text []byte, i, from, ends int) bool {
 func (e *Engine) canMatch(i int) bool {
 	r, u := &e.set.rules[i], &e.ruleStates[i]
 	switch {
-	case u.Ended, e.set.Ordered && i != e.nextOrdered, r.After && !e.isUsedUp(i-1):
+	case u.Ended, e.set.Ordered && i != e.nextOrdered, r.AfterPrevious && !e.isUsedUp(i-1):
 		return false
 	case r.Max > 0 && u.Matches >= r.Max:
 		return false
@@ -148,7 +148,7 @@ func (e *Engine) acceptMatch(i int, text []byte, loc []int, off uint64, row *uin
 		return
 	}
 	rec := &Record{Time: e.now, Rule: i, Name: r.Name, On: r.target(), Offset: off, Row: row,
-		Match: match, Use: u.Matches, Reply: r.expandReplies(text, loc)}
+		Match: match, MatchNumber: u.Matches, Reply: r.expandReplies(text, loc)}
 	e.actions = append(e.actions, Action{Kind: ActMatched, Rule: i, Record: rec})
 	e.queue = append(e.queue, replyQueue{Rule: i, Steps: rec.Reply, Captures: r.captures(text, loc)})
 	e.runReplies() // at once: a failure must end rules before they match the next line

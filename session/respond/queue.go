@@ -58,7 +58,7 @@ func (e *Engine) runStep(j *replyQueue) bool {
 // refuseSecret drops a secret and the replies after it once echo has stayed enabled for Set.Grace. It returns false
 // before that.
 func (e *Engine) refuseSecret(j *replyQueue) bool {
-	if !e.hasElapsed(j, e.set.Grace) {
+	if !e.hasElapsed(j, e.set.EchoOffGrace) {
 		return false
 	}
 	why := "the terminal echoes"
@@ -77,7 +77,7 @@ func (e *Engine) WaitsForEchoOff() bool {
 	return !e.done && len(e.queue) > 0 && len(e.queue[0].Steps) > 0 && e.queue[0].Steps[0].Kind == ReplySecret
 }
 
-// hasElapsed reports whether d has passed since a job's first step was first tried.
+// hasElapsed reports whether d has passed since its first call for the queue's first step. The first call starts the timer.
 func (e *Engine) hasElapsed(j *replyQueue, d time.Duration) bool {
 	if j.Due.IsZero() {
 		j.Due = e.now.Add(d)

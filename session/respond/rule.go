@@ -19,8 +19,8 @@ type Set struct {
 	// Settle is the pause in the output after which an unfinished line is matched.
 	// Default 20 ms.
 	Settle time.Duration `json:"settle_ns,omitempty"`
-	// Grace is how long a secret waits until the terminal disables echo. Default 1 s.
-	Grace time.Duration `json:"grace_ns,omitempty"`
+	// EchoOffGrace is how long a secret waits until the terminal disables echo. Default 1 s.
+	EchoOffGrace time.Duration `json:"grace_ns,omitempty"`
 	// MaxMatches is the number of matches after which the engine assumes a loop and fails the list of the last rule.
 	// Default 10,000.
 	MaxMatches int `json:"max_firings,omitempty"`
@@ -42,8 +42,8 @@ type Rule struct {
 	Timeout  time.Duration `json:"timeout_ns,omitempty"`  // time from activation to the first match, after which the list fails; 0: none
 	CoolDown time.Duration `json:"cooldown_ns,omitempty"` // inactive time after each match
 	Force    bool          `json:"force,omitempty"`       // send secrets even while they are echoed
-	// After makes the rule inactive until the rule before it has matched Max times (at least once).
-	After bool `json:"after,omitempty"`
+	// AfterPrevious makes the rule inactive until the rule before it has matched Max times (at least once).
+	AfterPrevious bool `json:"after,omitempty"`
 	// Redacted makes the rule match output with secrets redacted (Engine.SetRedactor). The rule's author may not see
 	// secrets, and could otherwise guess them by patterns.
 	Redacted bool `json:"veiled,omitempty"`
@@ -81,16 +81,16 @@ const (
 )
 
 const (
-	defaultSettle     = 20 * time.Millisecond
-	defaultGrace      = time.Second
-	defaultMaxFirings = 10000
+	defaultSettle       = 20 * time.Millisecond
+	defaultEchoOffGrace = time.Second
+	defaultMaxMatches   = 10000
 )
 
 // withDefaults fills in unset fields.
 func (s Set) withDefaults() Set {
 	s.Settle = cmp.Or(s.Settle, defaultSettle)
-	s.Grace = cmp.Or(s.Grace, defaultGrace)
-	s.MaxMatches = cmp.Or(s.MaxMatches, defaultMaxFirings)
+	s.EchoOffGrace = cmp.Or(s.EchoOffGrace, defaultEchoOffGrace)
+	s.MaxMatches = cmp.Or(s.MaxMatches, defaultMaxMatches)
 	return s
 }
 
@@ -140,7 +140,7 @@ func compile(s Set) (*compiledSet, error) {
 	if len(s.Rules) > maxRules {
 		errs = append(errs, fmt.Errorf("%d rules; the most is %d", len(s.Rules), maxRules))
 	}
-	if min(s.Timeout, s.Settle, s.Grace) < 0 || s.MaxMatches < 0 {
+	if min(s.Timeout, s.Settle, s.EchoOffGrace) < 0 || s.MaxMatches < 0 {
 		errs = append(errs, errors.New("a limit is negative"))
 	}
 	c := &compiledSet{Set: s.withDefaults()}

@@ -33,17 +33,17 @@ type savedState struct {
 	FirstChange time.Time    `json:"changed,omitzero"`
 	LastChange  time.Time    `json:"last_read,omitzero"`
 
-	Line        uint64                 `json:"line"`
-	Cut         bool                   `json:"cut,omitempty"`
-	Carry       []byte                 `json:"carry,omitempty"`
-	Answered    []byte                 `json:"read,omitempty"`
-	PendingRows int                    `json:"rows,omitempty"`  // cursor movement not yet applied to the redraw tracker
-	PendingMove bool                   `json:"moved,omitempty"` // and whether it was absolute
-	Typed       []echodetect.TypedLine `json:"typed,omitempty"`
-	TypedAhead  []echodetect.TypedLine `json:"again,omitempty"`
-	Prompts     []answeredPrompt       `json:"drawn,omitempty"`
-	Row         int                    `json:"row,omitempty"`
-	EndedLines  int                    `json:"ended,omitempty"`
+	LineNumber   uint64                 `json:"line"`
+	StartDropped bool                   `json:"cut,omitempty"`
+	Carry        []byte                 `json:"carry,omitempty"`
+	Answered     []byte                 `json:"read,omitempty"`
+	PendingRows  int                    `json:"rows,omitempty"`  // cursor movement not yet applied to the redraw tracker
+	PendingMove  bool                   `json:"moved,omitempty"` // and whether it was absolute
+	Typed        []echodetect.TypedLine `json:"typed,omitempty"`
+	TypedAhead   []echodetect.TypedLine `json:"again,omitempty"`
+	Prompts      []answeredPrompt       `json:"drawn,omitempty"`
+	Row          int                    `json:"row,omitempty"`
+	EndedLines   int                    `json:"ended,omitempty"`
 
 	ScreenMatches []screenMatch          `json:"shown,omitempty"`
 	ScreenTyped   []echodetect.TypedLine `json:"on_rows,omitempty"`
@@ -71,7 +71,7 @@ func (e *Engine) marshalState(keep func(*echodetect.TypedLine) bool) ([]byte, er
 	}
 	if t := e.text; t != nil {
 		s.HasOutput, s.Resume, s.End = true, t.begin, t.end
-		s.Line, s.Cut, s.Carry, s.Answered = t.lineNumber, t.startDropped, t.carry, t.answered
+		s.LineNumber, s.StartDropped, s.Carry, s.Answered = t.lineNumber, t.startDropped, t.carry, t.answered
 		for _, m := range t.moves.pending {
 			s.PendingRows += m.rows
 			s.PendingMove = s.PendingMove || m.absolute
@@ -118,7 +118,7 @@ func Restore(set Set, data []byte) (e *Engine, resume uint64, err error) {
 	if err := s.validate(len(e.ruleStates)); err != nil {
 		return nil, 0, err
 	}
-	if s.Cut { // the start of such a long line is no longer available
+	if s.StartDropped { // the start of such a long line is no longer available
 		s.Resume, s.Carry, s.Answered = s.End, nil, nil
 	}
 	e.restore(&s)
@@ -159,7 +159,7 @@ func (e *Engine) restore(s *savedState) {
 		return
 	}
 	t := newLineText(s.Resume)
-	t.lineNumber, t.startDropped, t.carry, t.answered = s.Line, s.Cut, s.Carry, s.Answered
+	t.lineNumber, t.startDropped, t.carry, t.answered = s.LineNumber, s.StartDropped, s.Carry, s.Answered
 	t.moves.reportFrom = s.End
 	if s.PendingMove || s.PendingRows != 0 {
 		t.moves.pending = append(t.moves.pending, cursorMove{offset: s.Resume, rows: s.PendingRows, absolute: s.PendingMove})

@@ -10,7 +10,7 @@ const (
 	EventMark       EventKind = iota + 1 // Mark
 	EventCwd                             // Cwd: reported by a program, and not trusted
 	EventAltScreen                       // On: the alternate screen was entered or left
-	EventLost                            // events were dropped: any state may have changed
+	EventDropped                         // events were dropped: any state may have changed
 	EventTyped                           // Text, TypedAt: a whole line, with Enter, was typed for the shell to run
 	EventSentinel                        // Text: the token of a line made by Wrap, about to be typed
 	EventForeground                      // On: the foreground process group is the shell's; Text: the shell's executable, if known
@@ -38,13 +38,13 @@ type ChangeKind uint8
 
 // Kinds of changes. For each ChangeStarted there is one ChangeFinished, in order.
 const (
-	ChangeStarted  ChangeKind = iota + 1 // Command: it started
-	ChangeDone                           // Command: its output has ended and its status is known; the shell prepares its prompt
-	ChangeFinished                       // Command: its complete record
-	ChangePrompt                         // the shell waits for a line
-	ChangeInput                          // the shell waits for the rest of the line (PS2)
-	ChangePhase                          // State.Phase or Quality changed otherwise
-	ChangeCwd                            // State.Cwd changed
+	ChangeStarted     ChangeKind = iota + 1 // Command: it started
+	ChangeOutputEnded                       // Command: its output has ended and its status is known; the shell prepares its prompt
+	ChangeFinished                          // Command: its complete record
+	ChangePrompt                            // the shell waits for a line
+	ChangeInput                             // the shell waits for the rest of the line (PS2)
+	ChangePhase                             // State.Phase or Quality changed otherwise
+	ChangeCwd                               // State.Cwd changed
 )
 
 // Change is a change of a tracker's state that its owner may act on.

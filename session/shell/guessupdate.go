@@ -84,7 +84,7 @@ func parseLines(s string) Env {
 	env := Env{}
 	for line := range strings.Lines(s) {
 		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "=")
-		if ok && IsName(name) {
+		if ok && IsVariableName(name) {
 			env[name] = value
 		}
 	}

@@ -43,7 +43,7 @@ func FuzzGuessUpdate(f *testing.F) {
 			t.Errorf("directory %q", g.Cwd)
 		}
 		for name := range g.Environ() {
-			if !IsName(name) {
+			if !IsVariableName(name) {
 				t.Errorf("name %q", name)
 			}
 		}

@@ -31,7 +31,7 @@ func (s *State) HistoryRemovalFile(k Kind) (name string, content []byte) {
 // InputPrefix returns the bytes to type before a submitted line, so that the shell reads it literally. With record the
 // line is added to the user's history like typed lines.
 //
-// A plain sh has no history. ksh93's editor supports no such key: see UnrecordedFile.
+// A plain sh has no history. ksh93's editor supports no such key: see HistoryRemovalFile.
 func (s *State) InputPrefix(k Kind, record bool) string {
 	switch {
 	case s.SupportsLiteralKey && record:

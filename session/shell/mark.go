@@ -181,11 +181,11 @@ func FromVterm(e *vterm.Event) (Event, bool) {
 		return Event{Kind: EventCwd, At: e.At, Cwd: c}, c.Path != ""
 	case vterm.EventAltScreen:
 		return Event{Kind: EventAltScreen, At: e.At, On: e.Num == 1}, true
-	case vterm.EventLost:
+	case vterm.EventDropped:
 		if e.Name != "" { // an overlong string, which is no mark
 			return Event{}, false
 		}
-		return Event{Kind: EventLost, At: e.At}, true
+		return Event{Kind: EventDropped, At: e.At}, true
 	}
 	return Event{}, false
 }

@@ -29,9 +29,9 @@ type Setup struct {
 	// Dir is an absolute directory of this session alone, mode 0700, that exists as long as the session. Prepare writes
 	// the scripts there.
 	Dir string
-	// State is a similar directory, preferably in memory (MemoryDir). The shell writes its environment and newest
+	// StateDir is a similar directory, preferably in memory (MemoryDir). The shell writes its environment and newest
 	// history entry there. If empty, Dir is used.
-	State string
+	StateDir string
 	// Nonce is the nonce of this session's marks. If empty, Prepare creates one.
 	Nonce string
 }
@@ -76,23 +76,23 @@ func Prepare(s Setup) (Launch, error) {
 	if !filepath.IsAbs(s.Dir) || strings.ContainsAny(s.Dir, "'\"$`\\\n:") {
 		return l, fmt.Errorf("shell integration: the directory %q is not absolute or has special characters", s.Dir)
 	}
-	if s.State == "" {
-		s.State = s.Dir
+	if s.StateDir == "" {
+		s.StateDir = s.Dir
 	}
 	if s.Nonce == "" {
 		s.Nonce = NewNonce()
 	}
-	if err := errors.Join(writeScripts(s.Dir, spec.scriptFiles), writeNonce(s.State, s.Nonce)); err != nil {
+	if err := errors.Join(writeScripts(s.Dir, spec.scriptFiles), writeNonce(s.StateDir, s.Nonce)); err != nil {
 		return l, fmt.Errorf("shell integration: %w", err)
 	}
 	if s.Host == "" {
 		s.Host, _ = os.Hostname()
 	}
 	p := &launchPlan{argv0: s.Argv[0], dir: s.Dir, opts: opts, env: environment(l.Env)}
-	p.env.set(StateVariable, s.State)
+	p.env.set(StateVariable, s.StateDir)
 	p.env.set("LONGTERM_HOST", s.Host)
 	l.Argv = spec.buildArgv(p)
-	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, spec.quality, s.State
+	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, spec.quality, s.StateDir
 	return l, nil
 }
 
@@ -219,8 +219,8 @@ func (p *launchPlan) zsh() []string {
 	return append([]string{p.argv0}, p.withLogin()...)
 }
 
-// zshRefusal rejects a zsh that reads no startup files.
-func zshRefusal(o shellOptions) string {
+// zshRejectionReason rejects a zsh that reads no startup files.
+func zshRejectionReason(o shellOptions) string {
 	for _, a := range o.otherArgs {
 		if len(a) > 1 && a[0] == '-' && strings.Contains(a, "f") {
 			return reasonNoFiles

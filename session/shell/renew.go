@@ -10,16 +10,16 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// RenewalFile returns the name and content of a file for a shell's state directory. Before its next prompt the shell
+// EnvUpdateFile returns the name and content of a file for a shell's state directory. Before its next prompt the shell
 // exports the variables, unsets those that are nil, and empties the file.
-func RenewalFile(kind Kind, env map[string]*string) (name string, text []byte, err error) {
+func EnvUpdateFile(kind Kind, env map[string]*string) (name string, text []byte, err error) {
 	name, unset, export, quote := "renew.sh", "builtin unset %s\n", "builtin export %s=%s\n", shellquote.Word
 	if kind == Fish {
 		name, unset, export, quote = "renew.fish", "set -eg %s\n", "set -gx %s %s\n", quoteFish
 	}
 	var b bytes.Buffer
 	for _, variable := range slices.Sorted(maps.Keys(env)) {
-		if !IsName(variable) {
+		if !IsVariableName(variable) {
 			return "", nil, fmt.Errorf("renew the environment: %q is no variable's name", variable)
 		}
 		if value := env[variable]; value == nil {
@@ -31,8 +31,8 @@ func RenewalFile(kind Kind, env map[string]*string) (name string, text []byte, e
 	return name, b.Bytes(), nil
 }
 
-// IsName reports whether a text is valid as a variable's name in any shell.
-func IsName(name string) bool {
+// IsVariableName reports whether a text is valid as a variable's name in any shell.
+func IsVariableName(name string) bool {
 	for i := range len(name) {
 		switch c := name[i]; {
 		case c == '_', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', i > 0 && c >= '0' && c <= '9':

@@ -13,7 +13,7 @@ import (
 // FEATURES: R119
 func TestRenewalFile_AppliedOnce(t *testing.T) {
 	for _, sh := range shells {
-		if !Detect([]string{sh.name}).Spec().ReadsRenewal {
+		if !Detect([]string{sh.name}).Spec().ReadsEnvUpdate {
 			continue
 		}
 		t.Run(sh.name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestRenewalFile_AppliedOnce(t *testing.T) {
 			})
 			r.waitForPrompt()
 			display, odd := ":7", "it's \\ \"so\"\nor $not `x` %s é"
-			name, text, err := RenewalFile(r.launch.Kind, map[string]*string{"DISPLAY": &display, "ODD": &odd, "GONE": nil, "NEVER": nil})
+			name, text, err := EnvUpdateFile(r.launch.Kind, map[string]*string{"DISPLAY": &display, "ODD": &odd, "GONE": nil, "NEVER": nil})
 			if err == nil {
 				err = os.WriteFile(filepath.Join(r.launch.StateDir, name), text, 0o600)
 			}
@@ -56,7 +56,7 @@ func TestRenewalFile_AppliedOnce(t *testing.T) {
 
 func TestRenewalFile_RejectsInvalidNames(t *testing.T) {
 	for _, name := range []string{"", "A B", "1A", "A=B", "A;x", "é"} {
-		if _, _, err := RenewalFile(Bash, map[string]*string{name: nil}); err == nil {
+		if _, _, err := EnvUpdateFile(Bash, map[string]*string{name: nil}); err == nil {
 			t.Errorf("%q: got no error", name)
 		}
 	}

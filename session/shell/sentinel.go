@@ -34,8 +34,8 @@ func wrapKsh(line, first, second string) string {
 	return " __longterm_s=$?; " + forgetKsh + "(exit $__longterm_s);" + wrapSh(line, first, second)
 }
 
-// forgetKsh removes the line that runs it from ksh93's history: "hist" removes itself, and edits nothing with a program that
-// cannot be run. It does so in no subshell.
+// forgetKsh is a command that removes its own line from ksh93's history. "hist" deletes its own entry, and "/" cannot be run as
+// an editor, so nothing is edited. It has no effect in a subshell.
 const forgetKsh = `\command hist -e / 2>/dev/null; `
 
 // wrapDash works like wrapSh for a shell without an editor, in which tabs can be written in one way only.
@@ -44,11 +44,11 @@ func wrapDash(line, first, second string) string {
 }
 
 // wrapMksh wraps a line for mksh, in which "command" does not help: the line is first parsed without running it. There printf
-// is a program, which PATH need not have, and a trace is dropped by "set +x" only. The history skips lines that start with a
-// blank: the rows after the first one do not, so there is one, unless the shell could not read it.
+// is a program that PATH may lack, and only "set +x" drops a trace. The history skips a row that starts with a blank, but not
+// the rows after it. So the line is typed as one row if the shell can read such a row.
 func wrapMksh(line, first, second string) string {
 	quoted := quoteLine(line)
-	if one := strings.ReplaceAll(quoted, "\n", `'$'\n''`); len(one) < longestMksh {
+	if one := strings.ReplaceAll(quoted, "\n", `'$'\n''`); len(one) < maxMkshLineBytes {
 		quoted = one
 	}
 	token := first + "''" + second
@@ -58,8 +58,9 @@ func wrapMksh(line, first, second string) string {
 		`(\set +x -- "$?"; command print -n '\033]133;D;'"$1"';lt='` + token + `'\007'; exit "$1")`
 }
 
-// longestMksh bounds a line that is typed three times in one row of at most 4,095 bytes.
-const longestMksh = 1200
+// maxMkshLineBytes bounds, in bytes, a quoted line that wrapMksh types as one row. That row contains it three times, and mksh reads
+// at most 4,095 bytes of a row.
+const maxMkshLineBytes = 1200
 
 // wrapZsh wraps a line for zsh, in which "command" means a program.
 func wrapZsh(line, first, second string) string {

@@ -38,8 +38,8 @@ type Spec struct {
 	// an alarm.
 	HidesBriefReads bool
 
-	// ReadsRenewal is set if the shell reads the file of RenewalFile before a prompt.
-	ReadsRenewal bool
+	// ReadsEnvUpdate is set if the shell reads the file of RenewalFile before a prompt.
+	ReadsEnvUpdate bool
 
 	expandsHistory   bool   // the editor expands exclamation marks in typed lines
 	unrecordedPrefix string // prefix that keeps a line out of the history, for shells without UnrecordedLiteralKey
@@ -62,22 +62,22 @@ var specs = map[Kind]*Spec{
 	Bash: {
 		executables:   []string{"bash", "rbash"},
 		profiles:      [][]string{{"bash"}},
-		SupportsPaste: true, HasEditor: true, EscSearches: true, KillRingsBell: true, expandsHistory: true, ReadsRenewal: true,
+		SupportsPaste: true, HasEditor: true, EscSearches: true, KillRingsBell: true, expandsHistory: true, ReadsEnvUpdate: true,
 		quality: Full, scriptFiles: [][2]string{{"longterm.bash", "longterm.bash"}}, parseOptions: shOptions.parse, buildArgv: (*launchPlan).bash,
 		sourceCommand: ".", resumeText: resumeBash, repair: "__longterm_keep 2>/dev/null; __longterm_prompts 2>/dev/null", wrap: wrapSh,
 	},
 	Zsh: {
 		executables:   []string{"zsh", "rzsh"},
 		profiles:      [][]string{{"zsh"}},
-		SupportsPaste: true, HasEditor: true, expandsHistory: true, ReadsRenewal: true,
+		SupportsPaste: true, HasEditor: true, expandsHistory: true, ReadsEnvUpdate: true,
 		quality: Full, scriptFiles: [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}, {"zsh/options.zsh", "options.zsh"}},
-		parseOptions: shOptions.parse, rejectOptions: zshRefusal, buildArgv: (*launchPlan).zsh,
+		parseOptions: shOptions.parse, rejectOptions: zshRejectionReason, buildArgv: (*launchPlan).zsh,
 		sourceCommand: ".", resumeText: resumeZsh, repair: "_longterm_hooks 2>/dev/null", wrap: wrapZsh,
 	},
 	Fish: {
 		executables:   []string{"fish"},
 		profiles:      [][]string{{"fish"}},
-		SupportsPaste: true, HasEditor: true, DropsTabs: true, ReadsKeysAtPrompt: true, KeepsIncompleteLine: true, InterruptIsSilent: true, unrecordedPrefix: " ", ReadsRenewal: true,
+		SupportsPaste: true, HasEditor: true, DropsTabs: true, ReadsKeysAtPrompt: true, KeepsIncompleteLine: true, InterruptIsSilent: true, unrecordedPrefix: " ", ReadsEnvUpdate: true,
 		quality: Full, scriptFiles: [][2]string{{"longterm.fish", "longterm.fish"}}, parseOptions: fishOptions.parse, buildArgv: (*launchPlan).fish,
 		sourceCommand: "source", resumeText: resumeFish, wrap: wrapFish,
 	},

@@ -16,15 +16,14 @@ const (
 // State is the complete state of a Tracker. It survives a restart as JSON: a tracker resumed from it continues with
 // later events. It has the nonce, which must stay private.
 type State struct {
-	Nonce      string    `json:"nonce"`
-	MaxQuality Quality   `json:"offered"` // quality of the shell's integration
-	Quality    Quality   `json:"quality"` // quality at this moment
-	Phase      Phase     `json:"phase"`
-	Since      time.Time `json:"since"` // when Phase began
-	// Running is the command under way; also after its end until the next prompt.
-	Running      *Command `json:"running,omitempty"` // running command; after its end, until the next prompt
-	HasEnded     bool     `json:"done,omitempty"`    // Running has ended
-	CommandCount uint64   `json:"numbers"`           // number of the newest command
+	Nonce        string    `json:"nonce"`
+	MaxQuality   Quality   `json:"offered"` // quality of the shell's integration
+	Quality      Quality   `json:"quality"` // quality at this moment
+	Phase        Phase     `json:"phase"`
+	Since        time.Time `json:"since"`             // when Phase began
+	Running      *Command  `json:"running,omitempty"` // running command; after its end, until the next prompt
+	HasEnded     bool      `json:"done,omitempty"`    // Running has ended
+	CommandCount uint64    `json:"numbers"`           // number of the newest command
 
 	// LastMark is the sequence number of the newest accepted mark, 0 for a shell that does not count its marks (started
 	// by an older version).

@@ -60,8 +60,8 @@ func (t *Tracker) Apply(e Event) []Change {
 		t.state.ReportedCwd = e.Cwd
 	case EventAltScreen:
 		t.state.AltScreen = e.On
-	case EventLost:
-		return t.handleLost(e)
+	case EventDropped:
+		return t.handleDropped(e)
 	case EventForeground:
 		return t.handleForeground(e)
 	case EventShellReads:
@@ -130,7 +130,7 @@ func (t *Tracker) handlePrompt(e Event) []Change {
 		if t.state.MaxQuality == Basic { // all of its prompts are late marks
 			return []Change{{Kind: ChangePhase}}
 		}
-		return t.setUncertain(e)
+		return t.setUnknown(e)
 	}
 	cwdChanged := m.Cwd != "" && m.Cwd != t.state.Cwd.Path
 	t.state.Cwd.Path = cmp.Or(m.Cwd, t.state.Cwd.Path)
@@ -252,7 +252,7 @@ func (t *Tracker) handleInput(e Event) []Change {
 		if t.state.PossibleEnd == nil {
 			t.state.PossibleEnd = &possibleEnd{At: e.At, Time: e.Time, Exit: clonePtr(e.Mark.Exit)}
 		}
-		return t.setUncertain(e)
+		return t.setUnknown(e)
 	}
 	return nil
 }
@@ -283,7 +283,7 @@ func (t *Tracker) handleOutput(e Event) []Change {
 	started[0].Command = *t.state.Running
 	changes = append(changes, started...)
 	if replacesShell(line.Text) {
-		changes = append(changes, t.setUncertain(e)...)
+		changes = append(changes, t.setUnknown(e)...)
 	}
 	return changes
 }
@@ -329,7 +329,7 @@ func (t *Tracker) handleDone(e Event) []Change {
 		t.state.Quality = t.state.MaxQuality
 		t.setPhase(PhaseRunning, e)
 	}
-	return []Change{{Kind: ChangeDone, Command: *t.state.Running}}
+	return []Change{{Kind: ChangeOutputEnded, Command: *t.state.Running}}
 }
 
 // handleTyped handles a line that was typed into the shell.
@@ -405,17 +405,17 @@ func (t *Tracker) abandonCommand(e Event) []Change {
 	return changes
 }
 
-// setUncertain sets the unknown phase: the shell may have been replaced or lost its hooks.
-func (t *Tracker) setUncertain(e Event) []Change {
+// setUnknown sets the unknown phase: the shell may have been replaced or lost its hooks.
+func (t *Tracker) setUnknown(e Event) []Change {
 	t.state.Quality = None
 	t.setPhase(PhaseUnknown, e)
 	return []Change{{Kind: ChangePhase}}
 }
 
-// handleLost handles dropped events.
-func (t *Tracker) handleLost(e Event) []Change {
+// handleDropped handles dropped events.
+func (t *Tracker) handleDropped(e Event) []Change {
 	t.state.PendingLine, t.state.InContinuation, t.state.IsDrawingPrompt = nil, false, false
-	return append(t.abandonCommand(e), t.setUncertain(e)...)
+	return append(t.abandonCommand(e), t.setUnknown(e)...)
 }
 
 // handleForeground handles a change of the terminal's foreground program. An executable other than the shell's has
@@ -426,7 +426,7 @@ func (t *Tracker) handleForeground(e Event) []Change {
 			t.state.Executable = e.Text
 		}
 		if t.state.Executable != e.Text && t.state.Phase != PhaseUnknown {
-			return t.setUncertain(e)
+			return t.setUnknown(e)
 		}
 	}
 	if t.state.MaxQuality != None {
@@ -475,7 +475,7 @@ func (t *Tracker) handleSentinel(e Event) []Change {
 			return nil
 		}
 		t.endCommand(e, e.Mark.Exit, Basic)
-		done := Change{Kind: ChangeDone, Command: *t.state.Running}
+		done := Change{Kind: ChangeOutputEnded, Command: *t.state.Running}
 		if t.state.MaxQuality != None { // the prompt that follows reports the directory and the environment
 			return []Change{done}
 		}

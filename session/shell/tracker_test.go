@@ -35,7 +35,7 @@ func (s trackerScript) events() []Event {
 		seq := ""
 		switch {
 		case word == "!":
-			e.Kind = EventLost
+			e.Kind = EventDropped
 		case word == "exit":
 			e.Kind = EventExit
 		case word[0] == '>':
@@ -101,7 +101,7 @@ func describeRun(t *Tracker, events []Event) string {
 			switch c.Kind {
 			case ChangeStarted:
 				words = append(words, fmt.Sprintf("start(%s)", c.Command.Text))
-			case ChangeDone:
+			case ChangeOutputEnded:
 				words = append(words, "done")
 			case ChangeFinished:
 				exit := "?"

@@ -8,9 +8,9 @@ import (
 // wantedSpace is the space in bytes that a small database with its side files needs.
 const wantedSpace = 64 << 10
 
-// Room returns an error if a file of a few pages cannot be written to a directory. Callers use it to explain failures
+// CheckSpace returns an error if a file of a few pages cannot be written to a directory. Callers use it to explain failures
 // whose own error does not name a full disk.
-func Room(dir string) error { return disk{}.room(dir) }
+func CheckSpace(dir string) error { return disk{}.room(dir) }
 
 func (d disk) room(dir string) error {
 	f, err := os.CreateTemp(dir, ".room-*.tmp")

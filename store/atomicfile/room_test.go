@@ -13,10 +13,10 @@ import (
 // FEATURES: R93
 func TestRoom(t *testing.T) {
 	dir := t.TempDir()
-	if err := Room(dir); err != nil {
+	if err := CheckSpace(dir); err != nil {
 		t.Error(err)
 	}
-	if err := Room(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if err := CheckSpace(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: %v", err)
 	}
 	room, step := 4096, ""

@@ -215,9 +215,9 @@ func total(all []Entry) (bytes int64) {
 	return bytes
 }
 
-// thinOut returns the checkpoints to keep: the first, the last, and as few as possible between them. Neighbours are at
-// most wide times as far apart as the larger of spacing and an eighth of their distance to the end. So at first the
-// count grows with the logarithm of the output, and then by one for each spacing.
+// thinOut returns the checkpoints to keep: the first, the last, and as few as possible between them. Neighbours are at most
+// factor times as far apart as a limit. That is an eighth of their distance to the end, at least denseBytes and at most
+// spacing. So at first the count grows with the logarithm of the output, and then by one for each spacing.
 func thinOut(all []Entry, end, spacing, factor uint64) (kept []Entry) {
 	for _, e := range all {
 		for n := len(kept); n >= 2 && isNear(kept[n-2].Offset, e.Offset, end, spacing, factor); n-- {

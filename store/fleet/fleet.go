@@ -36,33 +36,33 @@ const (
 	JoinedSubjects = "_INBOX_JOIN"
 )
 
-// Data returns the subject of one stream's packets from one member to another.
-func Data(to, from, id string) string { return prefix + ".c." + to + "." + from + "." + id }
+// DataSubject returns the subject of one stream's packets from one member to another.
+func DataSubject(to, from, id string) string { return prefix + ".c." + to + "." + from + "." + id }
 
-// DataTo returns the pattern of all packets for a member.
-func DataTo(to string) string { return prefix + ".c." + to + ".>" }
+// DataPatternTo returns the pattern of all packets for a member.
+func DataPatternTo(to string) string { return prefix + ".c." + to + ".>" }
 
-// DataFrom returns the pattern of all packets that a member may send.
-func DataFrom(from string) string { return prefix + ".c.*." + from + ".>" }
+// DataPatternFrom returns the pattern of all packets that a member may send.
+func DataPatternFrom(from string) string { return prefix + ".c.*." + from + ".>" }
 
-// Hello returns the subject on which the owner of a name answers.
-func Hello(name string) string { return prefix + ".hello." + name }
+// NameSubject returns the subject on which the owner of a name answers.
+func NameSubject(name string) string { return prefix + ".hello." + name }
 
-// Event returns the subject of a member's events of one kind.
-func Event(name, kind string) string { return prefix + ".ev." + name + "." + kind }
+// EventSubject returns the subject of a member's events of one kind.
+func EventSubject(name, kind string) string { return prefix + ".ev." + name + "." + kind }
 
-// EventsOf returns the pattern of all events of a member, or of all members for "*".
-func EventsOf(name string) string { return prefix + ".ev." + name + ".>" }
+// EventPattern returns the pattern of all events of a member, or of all members for "*".
+func EventPattern(name string) string { return prefix + ".ev." + name + ".>" }
 
-// Copy returns the subject of a session's replicated output, CopyRecord that of its record. Both accept "*".
-func Copy(host, session string) string       { return prefix + ".cp." + host + "." + session }
-func CopyRecord(host, session string) string { return prefix + ".cr." + host + "." + session }
+// CopySubject returns the subject of a session's replicated output, CopyRecord that of its record. Both accept "*".
+func CopySubject(host, session string) string       { return prefix + ".cp." + host + "." + session }
+func CopyRecordSubject(host, session string) string { return prefix + ".cr." + host + "." + session }
 
-// APIOf returns the prefix of a member's JetStream requests, which the fleet's servers check before they forward them.
-func APIOf(name string) string { return prefix + ".js." + name }
+// APIPrefix returns the prefix of a member's JetStream requests, which the fleet's servers check before they forward them.
+func APIPrefix(name string) string { return prefix + ".js." + name }
 
-// InboxOf returns the prefix of answers to a member.
-func InboxOf(name string) string { return "_INBOX_" + name }
+// InboxPrefix returns the prefix of answers to a member.
+func InboxPrefix(name string) string { return "_INBOX_" + name }
 
 // KeySubject returns the subject that a key of the bucket is written to.
 func KeySubject(key string) string { return "$KV." + Bucket + "." + key }

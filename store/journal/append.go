@@ -205,7 +205,7 @@ func (j *Journal) commitLocked(b *batch) error {
 	defer j.mu.Unlock()
 	if b.startsSegment {
 		j.segments = append(j.segments, t.base)
-		j.others += j.size
+		j.sealedBytes += j.size
 		j.markUnsyncedLocked(0, true, time.Unix(0, b.time))
 	}
 	j.markUnsyncedLocked(t.base, false, time.Unix(0, b.time))

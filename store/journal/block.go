@@ -231,7 +231,7 @@ func appendOutputBlock(dst, body, data []byte, d dims) (payload, usedBody []byte
 	m.length = len(body)
 	start := len(dst)
 	dst = append(dst, make([]byte, blockHead)...)
-	dst = deflate(quick, dst, body)
+	dst = deflate(fastEncoders, dst, body)
 	if len(dst)-start >= len(data) {
 		return dst[:start], body, false
 	}

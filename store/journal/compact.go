@@ -246,8 +246,8 @@ func (c *compaction) seal(p *packer) error {
 // waits if it finds the new file too early.
 func (c *compaction) replace(temp, name string) error {
 	j := c.j
-	j.names.Lock()
-	defer j.names.Unlock()
+	j.filesMu.Lock()
+	defer j.filesMu.Unlock()
 	if !slices.Contains(j.bases(), c.base) {
 		return os.ErrNotExist
 	}
@@ -259,7 +259,7 @@ func (c *compaction) replace(temp, name string) error {
 	if c.last {
 		j.size, j.id = c.size, c.head.id
 	}
-	j.othersKnown = false
+	j.sealedBytesKnown = false
 	j.markUnsyncedLocked(0, true, j.opt.Now())
 	return nil
 }

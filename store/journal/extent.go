@@ -20,8 +20,8 @@ type readPos struct {
 
 // hints caches positions at which reads ended, so that the next read need not search.
 type hints struct {
-	marks [4]readPos
-	next  int // index of the next mark to replace
+	positions [4]readPos
+	next      int // index of the next mark to replace
 }
 
 // extent returns the segment from which to read off, at or after base. That is the last one with a base below off: if
@@ -46,7 +46,7 @@ func (j *Journal) extent(base, off uint64) (extent, bool) {
 func (j *Journal) hint(id uint32, base, off uint64) (readPos, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, m := range j.hints.marks {
+	for _, m := range j.hints.positions {
 		if m.pos > 0 && m.id == id && m.base == base && m.off < off && off <= m.end {
 			return m, true
 		}
@@ -61,8 +61,8 @@ func (j *Journal) remember(m readPos) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.hints.next = (j.hints.next + 1) % len(j.hints.marks)
-	j.hints.marks[j.hints.next] = m
+	j.hints.next = (j.hints.next + 1) % len(j.hints.positions)
+	j.hints.positions[j.hints.next] = m
 }
 
 func (j *Journal) bases() []uint64 {
@@ -73,6 +73,6 @@ func (j *Journal) bases() []uint64 {
 
 // awaitReplace waits until no segment file is being replaced.
 func (j *Journal) awaitReplace() {
-	j.names.Lock()
-	defer j.names.Unlock()
+	j.filesMu.Lock()
+	defer j.filesMu.Unlock()
 }

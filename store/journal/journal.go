@@ -61,7 +61,7 @@ type Journal struct {
 	tail tail
 
 	compacting sync.Mutex // one compaction at a time
-	names      sync.Mutex // held while segments' files are replaced or removed
+	filesMu    sync.Mutex // held while segments' files are replaced or removed
 
 	mu       sync.Mutex // guards what readers see
 	segments []uint64   // bases, ascending; the last one is appended to
@@ -71,8 +71,8 @@ type Journal struct {
 	hints    hints
 	unsynced unsynced
 
-	others      int64 // size of all segments but the tail, in bytes
-	othersKnown bool  // others was computed
+	sealedBytes      int64 // size of all segments but the tail, in bytes
+	sealedBytesKnown bool  // others was computed
 }
 
 // tail is the writer's end, used with its handle locked.

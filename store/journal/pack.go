@@ -125,7 +125,7 @@ func (p *packer) flush() error {
 	p.buf, start = beginRecord(p.buf)
 	at := len(p.buf)
 	p.buf = append(p.buf, make([]byte, blockHead)...)
-	p.buf = deflate(thorough, p.buf, body)
+	p.buf = deflate(denseEncoders, p.buf, body)
 	if len(p.buf)-at-blockHead >= len(body) {
 		m.encoding = blockPlain
 		p.buf = append(p.buf[:at+blockHead], body...)

@@ -75,15 +75,15 @@ func (j *Journal) repairSegment(base uint64) error {
 	}
 	c := compaction{j: j, base: base, last: !ext.sealed, w: &w, repairer: &repairer{end: base, limit: ext.end}}
 	if w.header.id == 0 {
-		if err := j.preserve(base); err != nil {
+		if err := j.renameDamaged(base); err != nil {
 			return err
 		}
 	}
 	return c.run(context.Background())
 }
 
-// preserve renames a segment that cannot be read at all.
-func (j *Journal) preserve(base uint64) error {
+// renameDamaged renames a segment that cannot be read at all.
+func (j *Journal) renameDamaged(base uint64) error {
 	return j.opt.FS.Rename(j.path(base), j.path(base)+damagedSuffix)
 }
 

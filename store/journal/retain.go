@@ -38,12 +38,12 @@ func (j *Journal) Retain(now time.Time, r Retention) (Retired, error) {
 	}
 	keep := before
 	if r.MaxAge > 0 {
-		if keep, err = j.youngerThan(now.Add(-r.MaxAge)); err != nil {
+		if keep, err = j.firstYoungerThan(now.Add(-r.MaxAge)); err != nil {
 			return Retired{}, err
 		}
 	}
 	if r.MaxBytes > 0 && size > r.MaxBytes {
-		fits, err := j.fitting(size - r.MaxBytes)
+		fits, err := j.oldestToKeep(size - r.MaxBytes)
 		if err != nil {
 			return Retired{}, err
 		}
@@ -57,8 +57,8 @@ func (j *Journal) Retain(now time.Time, r Retention) (Retired, error) {
 	return Retired{From: before, To: j.Start(), Bytes: max(size-after, 0)}, err
 }
 
-// youngerThan returns the base of the first segment with output not older than t.
-func (j *Journal) youngerThan(t time.Time) (uint64, error) {
+// firstYoungerThan returns the base of the first segment with output not older than t.
+func (j *Journal) firstYoungerThan(t time.Time) (uint64, error) {
 	keep := j.Start()
 	for _, base := range j.bases() {
 		h, ok, err := j.header(base)
@@ -95,8 +95,8 @@ func (j *Journal) header(base uint64) (header, bool, error) {
 	return s.header, intact, err
 }
 
-// fitting returns the base of the oldest segment that must be kept so that at least this many bytes remain.
-func (j *Journal) fitting(bytes int64) (uint64, error) {
+// oldestToKeep returns the base of the oldest segment that must be kept so that at least this many bytes remain.
+func (j *Journal) oldestToKeep(bytes int64) (uint64, error) {
 	sizes, err := j.sizes()
 	if err != nil {
 		return 0, err
@@ -126,8 +126,8 @@ func (j *Journal) rollIfNear(now time.Time, r Retention) {
 // DropBefore removes the oldest segments whose content lies completely before off. The tail segment stays. Readers
 // inside get a gap.
 func (j *Journal) DropBefore(off uint64) error {
-	j.names.Lock()
-	defer j.names.Unlock()
+	j.filesMu.Lock()
+	defer j.filesMu.Unlock()
 	for {
 		base, ok := j.oldestBefore(off)
 		if !ok {
@@ -138,7 +138,7 @@ func (j *Journal) DropBefore(off uint64) error {
 		}
 		j.mu.Lock()
 		j.segments = slices.Clone(j.segments[1:])
-		j.othersKnown = false
+		j.sealedBytesKnown = false
 		j.mu.Unlock()
 	}
 }
@@ -157,7 +157,7 @@ func (j *Journal) oldestBefore(off uint64) (base uint64, ok bool) {
 // rewritten.
 func (j *Journal) Size() (int64, error) {
 	j.mu.Lock()
-	size, known := j.others+j.size, j.othersKnown
+	size, known := j.sealedBytes+j.size, j.sealedBytesKnown
 	j.mu.Unlock()
 	if known {
 		return size, nil
@@ -166,8 +166,8 @@ func (j *Journal) Size() (int64, error) {
 }
 
 func (j *Journal) measureSize() (int64, error) {
-	j.names.Lock() // excludes removals and replacements
-	defer j.names.Unlock()
+	j.filesMu.Lock() // excludes removals and replacements
+	defer j.filesMu.Unlock()
 	last := j.tailName()
 	sizes, err := j.sizes()
 	if err != nil {
@@ -182,7 +182,7 @@ func (j *Journal) measureSize() (int64, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.lastLocked() == last { // the tail segment is still the same
-		j.others, j.othersKnown = others, true
+		j.sealedBytes, j.sealedBytesKnown = others, true
 	}
 	return others + j.size, nil
 }

@@ -10,8 +10,8 @@ import (
 // Encoders and decoders are shared by the process, so that an idle journal holds none. They encode whole buffers and
 // start no goroutine.
 var (
-	quick    = encoders(zstd.SpeedFastest)           // for appends
-	thorough = encoders(zstd.SpeedBetterCompression) // for compaction
+	fastEncoders  = encoders(zstd.SpeedFastest)           // for appends
+	denseEncoders = encoders(zstd.SpeedBetterCompression) // for compaction
 
 	decoders = sync.Pool{New: func() any {
 		d, err := zstd.NewReader(nil,

@@ -27,8 +27,8 @@ type Batch struct {
 	To uint64
 }
 
-// Add indexes a batch of lines, all or none. It skips lines that start before Indexed, so a caller may repeat a batch
-// whose result it does not know. After ErrCorrupt the caller must reopen the index.
+// Add indexes a batch of lines, all or none. It skips lines that start before IndexedTo, so a caller may repeat a batch whose
+// result it does not know. After ErrCorrupt the caller must reopen the index.
 func (x *Index) Add(ctx context.Context, b Batch) error {
 	if err := b.check(); err != nil {
 		return err

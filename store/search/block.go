@@ -114,16 +114,16 @@ type numbers struct {
 
 func (n *numbers) unsigned() uint64 {
 	v, k := binary.Uvarint(n.b)
-	return n.took(k) * v
+	return n.take(k) * v
 }
 
 func (n *numbers) signed() int64 {
 	v, k := binary.Varint(n.b)
-	return int64(n.took(k)) * v
+	return int64(n.take(k)) * v
 }
 
-// took skips k bytes and returns the number that they held; 0: no number.
-func (n *numbers) took(k int) uint64 {
+// take skips k bytes and returns the number that they held; 0: no number.
+func (n *numbers) take(k int) uint64 {
 	if k <= 0 || n.invalid {
 		n.invalid, n.b = true, nil
 		return 0

@@ -78,8 +78,8 @@ var pragmas = []string{
 // maxReaders limits concurrent reads.
 const maxReaders = 4
 
-// Open opens or creates the index at path. It replaces an index that is corrupt or of another format with an empty one.
-// Then Rebuilt returns true, and the caller feeds sessions again from Indexed.
+// Open opens or creates the index at path. It replaces an index that is corrupt or of another format with an empty one. Then
+// Rebuilt returns true, and the caller feeds sessions again from IndexedTo.
 func Open(path string) (*Index, error) { return openWith(path, defaultLimits) }
 
 func openWith(path string, l limits) (*Index, error) {

@@ -34,8 +34,8 @@ const (
 	opOr
 )
 
-// needs returns the condition that a literal occurs.
-func needs(lit string) expr {
+// literalExpr returns the condition that a literal occurs.
+func literalExpr(lit string) expr {
 	if lit == "" {
 		return expr{}
 	}
@@ -75,15 +75,15 @@ func join(o op, list []expr) expr {
 	return expr{op: o, subs: subs}
 }
 
-// weak reports whether no trigram is required in every block. Then almost all blocks meet the condition.
-func (e expr) weak() bool {
+// isWeak reports whether no trigram is required in every block. Then almost all blocks meet the condition.
+func (e expr) isWeak() bool {
 	switch e.op {
 	case opLit:
 		return len(e.lit) < 3
 	case opAnd:
-		return !slices.ContainsFunc(e.subs, func(e expr) bool { return !e.weak() })
+		return !slices.ContainsFunc(e.subs, func(e expr) bool { return !e.isWeak() })
 	case opOr:
-		return slices.ContainsFunc(e.subs, expr.weak)
+		return slices.ContainsFunc(e.subs, expr.isWeak)
 	}
 	return true
 }
@@ -119,7 +119,7 @@ func (i info) condition() expr {
 	}
 	list := make([]expr, len(i.exact))
 	for k, s := range i.exact {
-		list[k] = needs(s)
+		list[k] = literalExpr(s)
 	}
 	return or(list...)
 }
@@ -261,7 +261,7 @@ func newPlan(q Query) (*plan, error) {
 	}
 	p.expr = and(list...)
 	p.required = []byte(p.expr.longest())
-	p.scanLimited = q.Regexp != "" && p.expr.weak()
+	p.scanLimited = q.Regexp != "" && p.expr.isWeak()
 	if p.ScanBytes <= 0 {
 		p.ScanBytes = defaultScanBytes
 	}
@@ -280,7 +280,7 @@ func (p *plan) addLiteral(what, text string, word bool) (expr, error) {
 		m.exact = []byte(text)
 	}
 	p.matches = append(p.matches, m)
-	return needs(string(m.needle)), nil
+	return literalExpr(string(m.needle)), nil
 }
 
 func (p *plan) addRegexp() (expr, error) {

@@ -16,9 +16,9 @@ type item struct {
 type kind byte
 
 const (
-	aHit kind = iota
-	aBlock
-	aGroup
+	kindHit kind = iota
+	kindBlock
+	kindGroup
 )
 
 // candidate is a block or a tail that may contain hits.

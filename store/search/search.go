@@ -105,11 +105,11 @@ func (s *search) next() (Hit, error) {
 		it := s.queue.next()
 		var err error
 		switch it.kind {
-		case aHit:
+		case kindHit:
 			return *it.hit, nil
-		case aGroup:
+		case kindGroup:
 			err = s.openGroup(it.group)
-		case aBlock:
+		case kindBlock:
 			if err = s.countScanned(it); err == nil {
 				err = s.openBlock(it.block)
 			}
@@ -185,7 +185,7 @@ func (s *search) openBlock(f *candidate) error {
 	if err := decodeBlock(&s.lines, raw); err != nil {
 		return err
 	}
-	s.scan(f, func(h *Hit) { s.queue.add(item{bound: h.Cursor(), kind: aHit, hit: h}) })
+	s.scan(f, func(h *Hit) { s.queue.add(item{bound: h.Cursor(), kind: kindHit, hit: h}) })
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (s *search) queueGroups(tx *sql.Tx) error {
 			return err
 		}
 		if s.plan.overlaps(g.firstNS, g.lastNS) {
-			s.queue.add(item{bound: Cursor{Nanos: g.lastNS, Session: lastSession, From: math.MaxUint64}, kind: aGroup, group: g})
+			s.queue.add(item{bound: Cursor{Nanos: g.lastNS, Session: lastSession, From: math.MaxUint64}, kind: kindGroup, group: g})
 		}
 	}
 	return rows.Err()
@@ -118,5 +118,5 @@ func (s *search) queueBlock(f *candidate) {
 		!p.overlaps(st.firstNS, st.lastNS):
 		return
 	}
-	s.queue.add(item{bound: Cursor{st.lastNS, f.session, st.last}, kind: aBlock, block: f})
+	s.queue.add(item{bound: Cursor{st.lastNS, f.session, st.last}, kind: kindBlock, block: f})
 }

@@ -27,7 +27,7 @@ func (s *search) queueUnindexed(indexed map[string]uint64) error {
 	of := ""
 	done := func() {
 		for _, h := range s.plan.newest(hits) {
-			s.queue.add(item{bound: h.Cursor(), kind: aHit, hit: h})
+			s.queue.add(item{bound: h.Cursor(), kind: kindHit, hit: h})
 		}
 		hits = nil
 	}

@@ -176,8 +176,7 @@ func otherControlKey(k *Key, m *vterm.Modes) bool {
 	return true
 }
 
-// appendOtherKey appends CSI 27 ; modifiers ; code ~, or CSI code ; modifiers u when
-// formatOtherKeys is set.
+// appendOtherKey appends CSI 27 ; modifiers ; code ~, or CSI code ; modifiers u if m.FormatOtherKeys is set.
 func appendOtherKey(dst []byte, code rune, mods Mods, m *vterm.Modes) []byte {
 	param := legacyParam(mods)
 	if m.FormatOtherKeys == 1 {

@@ -20,11 +20,11 @@ const (
 type cell uint32
 
 const (
-	tail     cell = 1 << 31 // second column of a wide character
-	wide     cell = 1 << 30 // first column of a wide character
-	many     cell = 1 << 29 // content is an index into clusters
-	skip     cell = 1 << 28 // column that a tab skipped, after the first, which is '\t'
-	contents cell = 1<<21 - 1
+	tail        cell = 1 << 31 // second column of a wide character
+	wide        cell = 1 << 30 // first column of a wide character
+	clusterFlag cell = 1 << 29 // content is an index into clusters
+	skip        cell = 1 << 28 // column that a tab skipped, after the first, which is '\t'
+	contents    cell = 1<<21 - 1
 )
 
 // editor holds the line being written: final text, followed by a window of columns that can still change.
@@ -71,7 +71,7 @@ func (e *editor) appendCells(dst []byte, cells []cell) []byte {
 		case c < utf8.RuneSelf:
 			dst = append(dst, byte(c))
 		case c&(tail|skip) != 0:
-		case c&many != 0:
+		case c&clusterFlag != 0:
 			dst = append(dst, e.clusters[c&contents]...)
 		default:
 			dst = utf8.AppendRune(dst, rune(c&contents))
@@ -100,7 +100,7 @@ func (e *editor) keepClusters() {
 	}
 	var kept []string
 	for i, c := range e.cells {
-		if c&many != 0 {
+		if c&clusterFlag != 0 {
 			e.cells[i] = c&^contents | cell(len(kept))
 			kept = append(kept, e.clusters[c&contents])
 		}
@@ -234,14 +234,14 @@ func (e *editor) combine(r rune) {
 	if len(text) > maxCluster {
 		return
 	}
-	if c&many != 0 {
+	if c&clusterFlag != 0 {
 		e.clusters[c&contents] = string(text)
 		return
 	}
 	if len(e.clusters) > 4*window {
 		e.keepClusters()
 	}
-	e.cells[i] = c&wide | many | cell(len(e.clusters))
+	e.cells[i] = c&wide | clusterFlag | cell(len(e.clusters))
 	e.clusters = append(e.clusters, string(text))
 }
 

@@ -90,9 +90,9 @@ func (p *Writer) Lines(f func(Line)) {
 // keepBytes is the buffer memory kept after a burst.
 const keepBytes = 64 << 10
 
-// Whole returns the offset up to which the bytes form complete characters and sequences. A new Writer that starts there
+// CompleteTo returns the offset up to which the bytes form complete characters and sequences. A new Writer that starts there
 // returns the text that this one has not returned.
-func (p *Writer) Whole() uint64 {
+func (p *Writer) CompleteTo() uint64 {
 	switch {
 	case p.state != ground:
 		return p.began

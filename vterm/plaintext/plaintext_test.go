@@ -142,7 +142,7 @@ func TestWhole(t *testing.T) {
 			p := &Writer{}
 			_, _ = p.Write([]byte(in[:cut]))
 			_, _ = p.Write([]byte(in[cut:]))
-			if got := p.Whole(); got != want {
+			if got := p.CompleteTo(); got != want {
 				t.Errorf("%q, cut at %d: %d, want %d", in, cut, got, want)
 			}
 		}

@@ -41,7 +41,7 @@ func (e *Engine) restore(p []byte) error {
 	if c.err != nil {
 		return c.err
 	}
-	e.shown, e.alt = e.looks(), e.modes.AltScreen
+	e.shown, e.alt = e.shownState(), e.modes.AltScreen
 	e.dirty, e.resized, e.bothScreens = false, false, false
 	return nil
 }

@@ -34,7 +34,7 @@ func (e *Engine) emit(ev vterm.Event) {
 func (e *Engine) Events(dst []vterm.Event) []vterm.Event {
 	dst = append(dst, e.events...)
 	if e.lost > 0 {
-		dst = append(dst, vterm.Event{Kind: vterm.EventLost, At: e.read, Num: e.lost})
+		dst = append(dst, vterm.Event{Kind: vterm.EventDropped, At: e.read, Num: e.lost})
 	}
 	e.events, e.eventBytes, e.lost = nil, 0, 0
 	return dst

@@ -51,7 +51,7 @@ func (e *Engine) sync() {
 		return
 	}
 	next := e.version + 1
-	now := e.looks()
+	now := e.shownState()
 	changed := now != e.shown || e.resized
 	if e.alt != now.alt {
 		e.rowsAt[0], e.rowsAt[1] = e.rowsAt[1], e.rowsAt[0]
@@ -71,7 +71,7 @@ func (e *Engine) sync() {
 	e.dirty, e.resized, e.bothScreens = false, false, false
 }
 
-func (e *Engine) looks() frameState {
+func (e *Engine) shownState() frameState {
 	c := e.cursor
 	c.Row, c.Col, c.Pending = e.grid.cur.Y, e.grid.cur.X, e.grid.pendingWrap()
 	return frameState{c, e.title, e.modes.AltScreen, e.modes.ReverseVideo, e.paletteNow()}

@@ -113,7 +113,7 @@ func TestEventsOfScreens(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	e := newTest(20, 3, strings.Repeat("\x07", vterm.EventQueueMax+100))
 	evs := e.Events(nil)
-	if last := evs[len(evs)-1]; len(evs) != vterm.EventQueueMax || last.Kind != vterm.EventLost || last.Num != 101 {
+	if last := evs[len(evs)-1]; len(evs) != vterm.EventQueueMax || last.Kind != vterm.EventDropped || last.Num != 101 {
 		t.Errorf("%d events, the last %+v", len(evs), evs[len(evs)-1])
 	}
 	if len(e.Events(nil)) > 0 {

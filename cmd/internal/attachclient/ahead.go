@@ -116,7 +116,7 @@ func (a *localEcho) acknowledge(n uint64) {
 	}
 	a.lock()
 	defer a.unlock()
-	_ = a.write(a.p.Acknowledged(n, time.Now()))
+	_ = a.write(a.p.HandleAck(n, time.Now()))
 }
 
 // tick updates predictions when their timer fires.

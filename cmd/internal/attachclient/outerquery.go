@@ -38,11 +38,11 @@ func queryTerminal(t *termio.Terminal, onChange func(vterm.Outer)) *outerQuery {
 	q := &outerQuery{t: t, onChange: onChange}
 	q.answers.SetWindow(t.Window())
 	t.FilterInput = q.filterAnswers
-	ask := outer.AskColours
+	ask := outer.AskColors
 	if os.Getenv("TMUX") != "" {
-		ask = outer.AskColoursTmux + ask
+		ask = outer.AskColorsTmux + ask
 	}
-	q.ask(outer.Follow + ask + outer.AskKeys + outer.AskCell)
+	q.ask(outer.EnableSchemeReports + ask + outer.AskKeys + outer.AskCell)
 	return q
 }
 
@@ -69,7 +69,7 @@ func (q *outerQuery) filterAnswers(p []byte) []byte {
 		return nil
 	}
 	if reported { // the colours have changed, too
-		q.ask(outer.AskColours)
+		q.ask(outer.AskColors)
 	}
 	q.publishChange()
 	return typed

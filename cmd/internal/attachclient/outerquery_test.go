@@ -66,7 +66,7 @@ func TestOuterQuery_DescribesTheTerminal(t *testing.T) {
 		t.Errorf("typed %q", got)
 	}
 	_ = term.Draw([]byte("~\x1b\\text"))
-	expectWritten("text" + outer.AskColours + outer.Attributes)
+	expectWritten("text" + outer.AskColors + outer.Attributes)
 	_, _ = master.WriteString("\x1b]10;rgb:e/e/e\a\x1b]11;rgb:1/1/1\a\x1b[?62;22c")
 	want.Foreground, want.Background, want.Scheme = "rgb:e/e/e", "rgb:1/1/1", vterm.SchemeDark
 	if got := <-news; got != want {

@@ -401,7 +401,7 @@ const stamp = " # "
 
 // watch follows changes until the context ends. It closes settled once it knows all existing sessions.
 func (v *viewer) watch(ctx context.Context, settled chan struct{}) {
-	_ = registry.Watch(ctx, v.link.JetStream(), registry.Everything(), func(e registry.Entry) {
+	_ = registry.Watch(ctx, v.link.JetStream(), registry.AllPatterns(), func(e registry.Entry) {
 		now := time.Now().UnixNano()
 		var s api.FleetSession
 		if e.Record == "" || json.Unmarshal(e.Value, &s) != nil {

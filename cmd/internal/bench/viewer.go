@@ -128,7 +128,7 @@ type floodStream struct {
 }
 
 func (s *floodStream) Frames() <-chan panes.Frame { return s.frames }
-func (s *floodStream) Act(panes.Input) uint64     { return 0 }
+func (s *floodStream) SendInput(panes.Input) uint64     { return 0 }
 func (s *floodStream) Resize(int, int)            {}
 func (s *floodStream) Picture(string)             {}
 func (s *floodStream) Close() int                 { s.stop(); return 0 }

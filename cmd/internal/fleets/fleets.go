@@ -29,7 +29,7 @@ const Port = "7722"
 type Init struct {
 	Fleet, Host string
 	Reach, NATS []string
-	Outside     link.Outside
+	Outside     link.ForeignAccess
 	Labels      []string
 }
 
@@ -94,7 +94,7 @@ func (o *Init) Make(ctx context.Context, dir certs.Dir) error {
 }
 
 // absolute makes file names absolute, because the daemon runs in another directory.
-func absolute(o link.Outside) (link.Outside, error) {
+func absolute(o link.ForeignAccess) (link.ForeignAccess, error) {
 	for _, file := range []*string{&o.Creds, &o.CA} {
 		if *file == "" {
 			continue
@@ -245,7 +245,7 @@ func (o *Invite) Make(dir certs.Dir) (v Invitation, err error) {
 type Join struct {
 	Name    string
 	NATS    []string
-	Outside link.Outside
+	Outside link.ForeignAccess
 	Labels  []string
 }
 

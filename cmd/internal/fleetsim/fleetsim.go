@@ -159,7 +159,7 @@ func Open(a *certs.Authority, servers []string, name string, onConnect func()) (
 	if err != nil {
 		return nil, err
 	}
-	return link.Open(link.Options{Identity: id, Servers: servers, Log: slog.New(slog.DiscardHandler), OnBack: onConnect})
+	return link.Open(link.Options{Identity: id, Servers: servers, Log: slog.New(slog.DiscardHandler), OnConnect: onConnect})
 }
 
 func (f *Fleet) startHost(ctx context.Context, name string) (*host, error) {
@@ -313,7 +313,7 @@ func (f *Fleet) Leave(ctx context.Context) error {
 		h.mu.Lock()
 		h.sessions = nil
 		h.mu.Unlock()
-		h.pub.Leave()
+		h.pub.Withdraw()
 	}
 	return f.Settle(ctx)
 }

@@ -87,7 +87,7 @@ func TestFleet(t *testing.T) {
 		if err := f.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		list, err := registry.Snapshot(t.Context(), l.JetStream(), registry.Everything())
+		list, err := registry.Snapshot(t.Context(), l.JetStream(), registry.AllPatterns())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestStart_RemovesHosts_WhenOneFails(t *testing.T) {
 	defer l.Close()
 	there := func() int {
 		t.Helper()
-		list, err := registry.Snapshot(t.Context(), l.JetStream(), registry.Everything())
+		list, err := registry.Snapshot(t.Context(), l.JetStream(), registry.AllPatterns())
 		if err != nil {
 			t.Error(err)
 		}

@@ -38,7 +38,7 @@ type Hosts struct {
 
 // ssh returns how to call ssh.
 func (h *Hosts) ssh() hosts.SSH {
-	return hosts.SSH{Argv: h.Settings.Hosts.SSH, Keep: h.Settings.Hosts.Keep, Dir: h.Dirs.Hosts()}
+	return hosts.SSH{Argv: h.Settings.Hosts.SSH, Keep: h.Settings.Hosts.ConnIdleTimeout, Dir: h.Dirs.Hosts()}
 }
 
 // Way returns the way to reach a host.

@@ -154,7 +154,7 @@ var eventNames = map[vterm.EventKind]string{
 	vterm.EventMark: "mark", vterm.EventNotify: "notification", vterm.EventProgress: "progress",
 	vterm.EventClipboard: "clipboard", vterm.EventUserVar: "user-var", vterm.EventContext: "context",
 	vterm.EventModes: "modes", vterm.EventAltScreen: "alt-screen", vterm.EventResize: "resize",
-	vterm.EventSync: "sync", vterm.EventWindow: "window", vterm.EventReset: "reset", vterm.EventLost: "lost",
+	vterm.EventSync: "sync", vterm.EventWindow: "window", vterm.EventReset: "reset", vterm.EventDropped: "lost",
 }
 
 func (r *Renderer) printRendered(e vterm.Engine, out *rendered) error {

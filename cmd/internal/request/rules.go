@@ -131,7 +131,7 @@ func (in Input) rulesFile(path string) (api.RespondRules, error) {
 	for i := range rules.Rules {
 		x := &rules.Rules[i]
 		r := api.RespondRule{
-			Name: x.Name, Text: x.Text, Regexp: x.Regexp, On: string(x.On), Max: x.Max, Force: x.Force, After: x.After,
+			Name: x.Name, Text: x.Text, Regexp: x.Regexp, On: string(x.On), Max: x.Max, Force: x.Force, After: x.AfterPrevious,
 			TimeoutMS: x.Timeout.Milliseconds(), CooldownMS: x.CoolDown.Milliseconds(),
 		}
 		if g := x.Region; g != nil {

@@ -25,8 +25,8 @@ const maxEnded = 1000
 
 // approvals holds the pending approval requests, as events report them. The feed's goroutine owns it.
 type approvals struct {
-	pending []api.Approval // pending requests, oldest first
-	ended   []model.Ended  // ended requests, oldest first
+	pending []api.Approval        // pending requests, oldest first
+	ended   []model.EndedApproval // ended requests, oldest first
 }
 
 // load replaces the pending requests after missed events. Requests that are no longer in the list count as ended.
@@ -34,7 +34,7 @@ func (p *approvals) load(list []api.Approval) {
 	for i := range p.pending {
 		old := &p.pending[i]
 		if !slices.ContainsFunc(list, func(a api.Approval) bool { return a.ID == old.ID }) {
-			p.addEnded(model.Ended{ID: old.ID, How: "answered or expired"})
+			p.addEnded(model.EndedApproval{ID: old.ID, How: "answered or expired"})
 		}
 	}
 	p.pending = list
@@ -52,12 +52,12 @@ func (p *approvals) onEvent(a *api.Approval) {
 		p.pending = slices.Delete(slices.Clone(p.pending), at, at+1)
 		fallthrough
 	default:
-		p.addEnded(model.Ended{ID: a.ID, How: ending(a)})
+		p.addEnded(model.EndedApproval{ID: a.ID, How: ending(a)})
 	}
 }
 
 // addEnded records the end of a request.
-func (p *approvals) addEnded(e model.Ended) {
+func (p *approvals) addEnded(e model.EndedApproval) {
 	if p.ended = append(p.ended, e); len(p.ended) > maxEnded {
 		p.ended = slices.Clone(p.ended[len(p.ended)-maxEnded:])
 	}

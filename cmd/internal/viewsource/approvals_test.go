@@ -98,7 +98,7 @@ func TestViewFeedFollowsApprovals(t *testing.T) {
 		t.Errorf("answered: %+v", u)
 	}
 	u = tell(api.Approval{ID: "A9", State: "gone"}, nil) // of which no asking was seen
-	want := []model.Ended{{ID: "A1", How: "rejected by uid 70000: no"}, {ID: "A9", How: "expired"}}
+	want := []model.EndedApproval{{ID: "A1", How: "rejected by uid 70000: no"}, {ID: "A9", How: "expired"}}
 	if !slices.Equal(u.Ended, want) {
 		t.Errorf("ended: %+v", u.Ended)
 	}

@@ -88,15 +88,15 @@ type detailsBuilder struct {
 	list []model.Detail
 }
 
-func (d *detailsBuilder) add(group, text, note string, tone model.Tone, lead model.Lead) {
+func (d *detailsBuilder) add(group, text, note string, tone model.Tone, lead model.DetailAction) {
 	if text != "" {
-		d.list = append(d.list, model.Detail{Group: group, Text: oneLine(text), Note: note, Tone: tone, Lead: lead})
+		d.list = append(d.list, model.Detail{Group: group, Text: oneLine(text), Note: note, Tone: tone, Action: lead})
 	}
 }
 
 // addCopyable adds a line that Enter copies.
 func (d *detailsBuilder) addCopyable(group, text, note string) {
-	d.add(group, text, note, model.TonePlain, model.Lead{Copy: text})
+	d.add(group, text, note, model.TonePlain, model.DetailAction{Copy: text})
 }
 
 func (d *detailsBuilder) ago(t time.Time) string {
@@ -112,7 +112,7 @@ func (d *detailsBuilder) session(s *api.Session) {
 	if vs.HasFailed() {
 		tone = model.ToneBad
 	}
-	d.add("state", strings.TrimSpace(statusbar.StateText(&vs, statusbar.Wide)), statusbar.Elapsed(&vs, d.now), tone, model.Lead{Copy: s.ID})
+	d.add("state", strings.TrimSpace(statusbar.StateText(&vs, statusbar.Wide)), statusbar.Elapsed(&vs, d.now), tone, model.DetailAction{Copy: s.ID})
 	d.addCopyable("program", s.Command, pidNote(s.PID))
 	d.addCopyable("directory", s.Cwd, "")
 	if sh := s.Shell; sh != nil && sh.Command != "" {
@@ -120,14 +120,14 @@ func (d *detailsBuilder) session(s *api.Session) {
 	}
 	if a := s.Activity; a != nil {
 		if a.FirstError != nil {
-			d.add("first error", output.ProblemText(a.FirstError), counts(a), model.ToneBad, model.Lead{Errors: a.FirstError.File != "", Copy: output.ProblemText(a.FirstError)})
+			d.add("first error", output.ProblemText(a.FirstError), counts(a), model.ToneBad, model.DetailAction{Errors: a.FirstError.File != "", Copy: output.ProblemText(a.FirstError)})
 		}
 	}
 	if s.Quarantine != "" {
-		d.add("quarantined", s.Quarantine, "", model.ToneBad, model.Lead{Copy: s.Quarantine})
+		d.add("quarantined", s.Quarantine, "", model.ToneBad, model.DetailAction{Copy: s.Quarantine})
 	}
 	if s.History != "" {
-		d.add("history", "not being written: "+s.History, "", model.ToneBad, model.Lead{Copy: s.History})
+		d.add("history", "not being written: "+s.History, "", model.ToneBad, model.DetailAction{Copy: s.History})
 	}
 }
 
@@ -157,14 +157,14 @@ func (d *detailsBuilder) waiting(s *api.Session) {
 		if since := d.ago(n.Since); since != "" {
 			note += ", " + since
 		}
-		d.add("waits for", n.Kind+": "+n.Reason, note, tone, model.Lead{Answer: tone == model.ToneWants, Copy: n.Reason})
+		d.add("waits for", n.Kind+": "+n.Reason, note, tone, model.DetailAction{Answer: tone == model.ToneWants, Copy: n.Reason})
 	}
 	if a := s.AgentState; a != nil {
 		tone := model.TonePlain
 		if strings.HasPrefix(a.State, "needs_") {
 			tone = model.ToneWants
 		}
-		d.add("agent", output.AgentText(a)+": "+a.Reason, a.Source, tone, model.Lead{Answer: tone == model.ToneWants, Copy: a.Reason})
+		d.add("agent", output.AgentText(a)+": "+a.Reason, a.Source, tone, model.DetailAction{Answer: tone == model.ToneWants, Copy: a.Reason})
 		d.addCopyable("resumed by", a.Resume, "")
 	}
 }
@@ -172,7 +172,7 @@ func (d *detailsBuilder) waiting(s *api.Session) {
 func (d *detailsBuilder) approvals(list []api.Approval) {
 	for i := range list {
 		a := viewApproval(&list[i])
-		d.add("approval", a.ID+"  "+a.What, "asked by "+a.Requester+" "+d.ago(a.Asked), model.ToneWants, model.Lead{Approvals: true})
+		d.add("approval", a.ID+"  "+a.What, "asked by "+a.Requester+" "+d.ago(a.Asked), model.ToneWants, model.DetailAction{Approvals: true})
 	}
 }
 
@@ -215,7 +215,7 @@ func (d *detailsBuilder) rules(list []api.RespondAttached) {
 		if r.Failed != "" {
 			note, tone = "failed: "+r.Failed, model.ToneBad
 		}
-		d.add("rule", text, note, tone, model.Lead{Rule: r.ID})
+		d.add("rule", text, note, tone, model.DetailAction{Rule: r.ID})
 	}
 }
 
@@ -250,7 +250,7 @@ func (d *detailsBuilder) firings(list []api.RespondFiring) {
 		if f.Error != "" {
 			text, tone = fmt.Sprintf("%s  %q: %s", cmp.Or(f.Name, f.Rule), f.Match, f.Error), model.ToneBad
 		}
-		d.add("answered", text, d.ago(f.Time), tone, model.Lead{Copy: text})
+		d.add("answered", text, d.ago(f.Time), tone, model.DetailAction{Copy: text})
 	}
 }
 
@@ -274,7 +274,7 @@ func (d *detailsBuilder) commands(list []api.Command) {
 		if c.By != "" {
 			note = "by " + c.By + "  " + note
 		}
-		d.add("commands", c.Text, note, tone, model.Lead{Command: c.N})
+		d.add("commands", c.Text, note, tone, model.DetailAction{Command: c.N})
 	}
 }
 
@@ -283,7 +283,7 @@ func (d *detailsBuilder) jobs(list []api.Job) {
 	for i := len(list) - 1; i >= 0; i-- {
 		j := &list[i]
 		if j.State != "done" {
-			d.add("job", j.Line, strings.ReplaceAll(j.State, "_", " ")+" "+d.ago(j.Started), model.ToneBusy, model.Lead{Job: j.ID})
+			d.add("job", j.Line, strings.ReplaceAll(j.State, "_", " ")+" "+d.ago(j.Started), model.ToneBusy, model.DetailAction{Job: j.ID})
 		}
 	}
 }
@@ -308,14 +308,14 @@ func (d *detailsBuilder) limits(s *api.Session) {
 	d.addCopyable("policy", s.Policy, "")
 	d.addCopyable("executions", s.Executions, "")
 	for i := range s.Refused {
-		d.add("refused", strings.Join(s.Refused[i].Argv, " "), s.Refused[i].Why, model.ToneBad, model.Lead{Copy: s.Refused[i].Why})
+		d.add("refused", strings.Join(s.Refused[i].Argv, " "), s.Refused[i].Why, model.ToneBad, model.DetailAction{Copy: s.Refused[i].Why})
 	}
 }
 
 // clients adds the clients of the session, each of which can be made view-only.
 func (d *detailsBuilder) clients(s *api.Session, list []api.Attached) {
 	if len(list) == 0 {
-		d.add("clients", statusbar.Count(s.Clients, "client")+" attached or watching", "", model.TonePlain, model.Lead{Size: true})
+		d.add("clients", statusbar.Count(s.Clients, "client")+" attached or watching", "", model.TonePlain, model.DetailAction{Size: true})
 	}
 	for i := range list {
 		c := &list[i]
@@ -326,16 +326,16 @@ func (d *detailsBuilder) clients(s *api.Session, list []api.Attached) {
 		if c.May == "look" {
 			note = "view-only"
 		}
-		lead := model.Lead{Client: c.N, Types: c.May == "look"}
+		lead := model.DetailAction{Client: c.N, Types: c.May == "look"}
 		if c.OwnChoice { // that is its own choice, or its token's
-			lead = model.Lead{Copy: output.OwnerText(c)}
+			lead = model.DetailAction{Copy: output.OwnerText(c)}
 		}
 		d.add("clients", c.Kind+" "+output.OwnerText(c), note, model.TonePlain, lead)
 	}
 }
 
 func (d *detailsBuilder) addProperties(s *api.Session) {
-	d.add("size", fmt.Sprintf("%d×%d", s.Cols, s.Rows), "of the "+s.Size, model.TonePlain, model.Lead{Size: true})
+	d.add("size", fmt.Sprintf("%d×%d", s.Cols, s.Rows), "of the "+s.Size, model.TonePlain, model.DetailAction{Size: true})
 	for _, name := range slices.Sorted(maps.Keys(s.Labels)) {
 		if name != markLabel {
 			d.addCopyable("label", name+"="+s.Labels[name], "")
@@ -368,12 +368,12 @@ const glanceRows = 200
 
 // Glance returns a session's last line. For a shell at its prompt it returns the last command and the last line of its
 // output.
-func (v source) Glance(ctx context.Context, id string) (model.Glance, error) {
+func (v source) Glance(ctx context.Context, id string) (model.Summary, error) {
 	s := v.c.Session(id)
 	if c, err := s.Command(ctx, 0); err == nil && c.State == "done" {
 		from := max(c.Output.Start, c.Output.End-min(c.Output.End, glanceBytes))
 		if out, err := s.Text(ctx, client.TextQuery{From: from, To: c.Output.End}); err == nil {
-			return model.Glance{Last: commandGlance(c.Text, out.Text), At: time.Now()}, nil
+			return model.Summary{Last: commandGlance(c.Text, out.Text), At: time.Now()}, nil
 		}
 	}
 	screen, err := s.Screen(ctx, client.ScreenQuery{})
@@ -381,7 +381,7 @@ func (v source) Glance(ctx context.Context, id string) (model.Glance, error) {
 	for i := range screen.Lines {
 		lines[i] = screen.Lines[i].Text
 	}
-	return model.Glance{Last: lastText(lines), At: time.Now()}, err
+	return model.Summary{Last: lastText(lines), At: time.Now()}, err
 }
 
 // glanceBytes is the number of bytes at the end of a command's output that Glance reads.

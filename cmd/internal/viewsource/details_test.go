@@ -52,11 +52,11 @@ func TestDetails(t *testing.T) {
 		approvals: []api.Approval{{ID: "A1", State: "pending", Session: "id-of-it", Line: "git push", Asked: now}},
 	}
 	var got []string
-	leads := map[string]model.Lead{}
+	leads := map[string]model.DetailAction{}
 	for _, d := range r.details(now) {
 		text := strings.TrimRight(fmt.Sprintf("%s|%s|%s", d.Group, d.Text, d.Note), "|")
 		got = append(got, text)
-		leads[text] = d.Lead
+		leads[text] = d.Action
 	}
 	want := []string{
 		"state|needs password|0s", "program|bash|pid 7", "directory|/src", "runs|ssh …|0s ago",
@@ -74,7 +74,7 @@ func TestDetails(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\n\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	for text, lead := range map[string]model.Lead{
+	for text, lead := range map[string]model.DetailAction{
 		want[1]: {Copy: "bash"}, want[4]: {Answer: true, Copy: "echo is off"}, want[8]: {Rule: "1"}, want[13]: {Command: 2}, want[15]: {Job: "J1"}, want[18]: {Client: 1}, want[19]: {Client: 4, Types: true},
 		want[20]: {Copy: "token ann"}, want[21]: {Size: true},
 	} {

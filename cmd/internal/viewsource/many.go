@@ -203,8 +203,8 @@ func (m multiHostSource) New(ctx context.Context, beside, dir, line string) (str
 	return h.qualify(id), err
 }
 
-// Past plays sessions of this host only: the path of longterm on other hosts is unknown.
-func (m multiHostSource) Past(ctx context.Context, id string) (string, error) {
+// StartPlayback plays sessions of this host only: the path of longterm on other hosts is unknown.
+func (m multiHostSource) StartPlayback(ctx context.Context, id string) (string, error) {
 	h, there := m.hostOf(id)
 	if h.host != "" {
 		return "", fmt.Errorf("session of a remote host; play it with `longterm play %s/%s`", h.host, there)
@@ -261,12 +261,12 @@ func (m multiHostSource) Details(ctx context.Context, id string) ([]model.Detail
 	h, id := m.hostOf(id)
 	list, err := h.Details(ctx, id)
 	for i := range list {
-		list[i].Lead.Job = h.qualify(list[i].Lead.Job)
+		list[i].Action.Job = h.qualify(list[i].Action.Job)
 	}
 	return list, err
 }
 
-func (m multiHostSource) Glance(ctx context.Context, id string) (model.Glance, error) {
+func (m multiHostSource) Summary(ctx context.Context, id string) (model.Summary, error) {
 	h, id := m.hostOf(id)
 	return h.Glance(ctx, id)
 }

@@ -26,7 +26,7 @@ func TestSeveralHosts(t *testing.T) {
 			u.Sessions = append(u.Sessions, model.Session{ID: id, Name: "n" + id})
 		}
 		u.Approvals = []model.Approval{{ID: "A1", Session: "x", Name: "nx", Group: "g", Asked: begin.Add(time.Duration(-of) * time.Second)}}
-		u.Ended = []model.Ended{{ID: "A0"}}
+		u.Ended = []model.EndedApproval{{ID: "A0"}}
 		g.setHost(hostSnapshot{of, u}, begin)
 	}
 	says(0, "1")

@@ -37,7 +37,7 @@ func NewOptions(f Flags, s *config.Settings, load func() (*config.File, error)) 
 
 // liveOptions returns the options that may change while the viewer runs.
 func (o *Options) liveOptions(s *config.Settings) (view.LiveOptions, error) {
-	l := view.LiveOptions{Predict: s.Attach.Predict, Keys: s.Chords(), Repeat: s.View.Repeat, Glyphs: s.View.Glyphs, Frames: s.View.Frames, Images: s.View.Images, NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: model.Alerts{
+	l := view.LiveOptions{Predict: s.Attach.Predict, Keys: s.Chords(), Repeat: s.View.Repeat, Glyphs: s.View.Glyphs, Frames: s.View.PaneBorders, Images: s.View.Images, NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: model.Alerts{
 		NoBell: !s.Alerts.Bell, NoCommand: !s.Alerts.Command, NoInput: !s.Alerts.Input, NoApproval: !s.Alerts.Approval, Long: s.Alerts.MinDuration,
 	}}
 	for _, name := range slices.Sorted(maps.Keys(s.Themes)) {

@@ -39,7 +39,7 @@ func newPromptLine(all multiHostSource) *promptLine {
 
 func (v *promptLine) Open(d view.FooterHost, as keymap.Action) {
 	v.desk, v.open = d, true
-	v.p.Begin(as == "shell")
+	v.p.SetShell(as == "shell")
 }
 
 func (v *promptLine) Height(cols, rows int) int {
@@ -54,7 +54,7 @@ func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 	v.followFocus(session)
 	th := s.Theme()
 	v.p.SetBackground(th.Bar)
-	v.p.Tint(func(prompt.Mode) tcell.Color { return th.Warn })
+	v.p.SetModeColors(func(prompt.Mode) tcell.Color { return th.Warn })
 	v.p.SetColors(th.Good, th.Bad, th.Busy)
 	if x, y := v.p.Draw(s, s.Cols, s.Rows); x >= 0 {
 		s.Cursor(x, y)
@@ -63,7 +63,7 @@ func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 
 // followFocus sets the prompt's directory and target to those of the focused session.
 func (v *promptLine) followFocus(session *model.Session) {
-	v.p.Aim(v.aim(session))
+	v.p.SetTarget(v.aim(session))
 	dir := v.directory(session)
 	if dir == v.dir {
 		return
@@ -73,7 +73,7 @@ func (v *promptLine) followFocus(session *model.Session) {
 	if err != nil {
 		v.desk.ShowMessage(err.Error())
 	}
-	v.p.Move(h, &prompt.Local{Dir: dir, Path: os.Getenv("PATH"), Others: map[prompt.Subject]func() []string{
+	v.p.SetContext(h, &prompt.Local{Dir: dir, Path: os.Getenv("PATH"), Others: map[prompt.Subject]func() []string{
 		prompt.Sessions: v.sessionNames,
 		prompt.Themes:   func() []string { names, _ := v.desk.Themes(); return names },
 		prompt.Layouts:  func() []string { return v.desk.Layouts() },
@@ -101,17 +101,17 @@ func ready(s *model.Session) bool {
 }
 
 // aim returns where the prompt's commands run.
-func (v *promptLine) aim(s *model.Session) prompt.Aim {
+func (v *promptLine) aim(s *model.Session) prompt.Target {
 	dir := v.directory(s)
 	if rest, ok := strings.CutPrefix(dir, v.home); ok && v.home != "" {
 		dir = "~" + rest
 	}
-	a := prompt.Aim{In: "in " + dir, Runs: "a command; it runs in a new shell in " + dir, Says: "/ starts a command, ! a shell command"}
+	a := prompt.Target{In: "in " + dir, ShellHint: "a command; it runs in a new shell in " + dir, MessageHint: "/ starts a command, ! a shell command"}
 	if ready(s) {
-		a.In, a.Runs = "in "+s.Name, "a command; it runs in the shell of "+s.Name
+		a.In, a.ShellHint = "in "+s.Name, "a command; it runs in the shell of "+s.Name
 	}
 	if s != nil && s.State == model.StateRunning {
-		a.To, a.Says = "to "+s.Name, "a line; it is typed into "+s.Name+", with Enter"
+		a.To, a.MessageHint = "to "+s.Name, "a line; it is typed into "+s.Name+", with Enter"
 	}
 	return a
 }
@@ -198,8 +198,8 @@ func (v *promptLine) sessions(name string) {
 			sign = "▸"
 		}
 		what := s.Command
-		if s.Doing != "" && s.Phase == model.PhaseRunning {
-			what = s.Doing
+		if s.ShellCommand != "" && s.Phase == model.PhaseRunning {
+			what = s.ShellCommand
 		}
 		fmt.Fprintf(&b, "%s %-14s %s\n", sign, s.Name, what)
 	}

@@ -264,7 +264,7 @@ func viewSession(s *api.Session) model.Session {
 	}
 	if sh := s.Shell; sh != nil {
 		vs.Phase = map[string]model.Phase{"prompt": model.PhasePrompt, "running": model.PhaseRunning}[sh.Phase]
-		vs.Doing, vs.Since = sh.Command, sh.Since
+		vs.ShellCommand, vs.Since = sh.Command, sh.Since
 	}
 	return vs
 }

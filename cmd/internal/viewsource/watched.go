@@ -194,8 +194,8 @@ func (w *watched) Resize(cols, rows int) {
 	w.enqueue(size) // one of 0×0 does nothing but wake up
 }
 
-// Act queues input of the user.
-func (w *watched) Act(in panes.Input) (n uint64) {
+// SendInput queues input of the user.
+func (w *watched) SendInput(in panes.Input) (n uint64) {
 	return w.enqueue(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus, Outer: in.Outer})
 }
 

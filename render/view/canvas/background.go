@@ -30,11 +30,11 @@ type terminalTap struct {
 	leaving         atomic.Bool            // input is dropped and answers are counted, before the terminal is released
 	onBackground    func(theme.Background) // receives the terminal's background
 
-	mu        sync.Mutex // guards answers and scan
-	answers   picture.Answers
-	onOuter   func(vterm.Outer)   // receives the answers; may be nil
-	lastOuter vterm.Outer         // last value passed to onOuter
-	onMeans   func(picture.Means) // receives the ways in which the terminal can draw images; nil: not wanted
+	mu             sync.Mutex // guards answers and scan
+	answers        picture.Answers
+	onOuter        func(vterm.Outer)     // receives the answers; may be nil
+	lastOuter      vterm.Outer           // last value passed to onOuter
+	onImageSupport func(picture.Support) // receives the ways in which the terminal can draw images; nil: not wanted
 
 	writing sync.Mutex // guards drawing
 	drawing []byte     // drawing started with beginSync that waits for its endSync
@@ -86,13 +86,13 @@ func (h *terminalTap) readInputOnce(p []byte) (int, error) {
 	before, reported := h.scan.Attributes, bytes.Contains(p[:max(n, 0)], []byte("\x1b[?997;"))
 	h.unanswered = h.scan.Feed(h.unanswered[:0], p[:max(n, 0)], func(scheme string) { h.onBackground(theme.BackgroundOf(scheme)) })
 	attributes := h.scan.Attributes - before
-	news, means, able := h.answers.Feed(p[:max(n, 0)]), h.answers.Means(), h.onMeans
+	news, means, able := h.answers.Feed(p[:max(n, 0)]), h.answers.Support(), h.onImageSupport
 	h.mu.Unlock()
 	if attributes > 0 {
 		h.fence.CountAnswers(attributes)
 	}
 	if reported && !h.leaving.Load() { // the colours have changed, too
-		_, _ = h.Write([]byte(outer.AskColours + outer.Attributes)) // a closed terminal fails the drawing
+		_, _ = h.Write([]byte(outer.AskColors + outer.Attributes)) // a closed terminal fails the drawing
 	}
 	h.publishOuter()
 	if news && able != nil {
@@ -160,9 +160,9 @@ func (h *terminalTap) Drain() error {
 // QueryBackground queries a terminal's background. The function passed to Terminal receives the answer. Inside of tmux
 // it also queries the terminal around tmux, where tmux allows that. It returns false if screen is not a terminal.
 func QueryBackground(screen tcell.Screen, insideTmux bool) (asked bool) {
-	text := outer.AskColours + outer.AskKeys + outer.Follow
+	text := outer.AskColors + outer.AskKeys + outer.EnableSchemeReports
 	if insideTmux {
-		text = outer.AskColoursTmux + text
+		text = outer.AskColorsTmux + text
 	}
 	return write(screen, text)
 }
@@ -185,7 +185,7 @@ func OnOuter(screen tcell.Screen, known func(vterm.Outer)) {
 }
 
 // StopBackgroundReports undoes QueryBackground.
-func StopBackgroundReports(screen tcell.Screen) { _ = write(screen, outer.Unfollow) }
+func StopBackgroundReports(screen tcell.Screen) { _ = write(screen, outer.DisableSchemeReports) }
 
 func write(screen tcell.Screen, text string) bool {
 	tty, _ := screen.Tty()

@@ -199,8 +199,8 @@ func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 // TextWidth returns the number of columns of a text.
 func TextWidth(s string) int { return uniseg.StringWidth(s) }
 
-// Before returns the number of bytes to remove from the start of a text so that the rest fits a number of columns.
-func Before(text string, columns int) (bytes int) {
+// OverflowBytes returns the number of bytes to remove from the start of a text so that the rest fits a number of columns.
+func OverflowBytes(text string, columns int) (bytes int) {
 	rest, width := text, TextWidth(text)
 	for state := -1; width > columns && rest != ""; {
 		var cluster string

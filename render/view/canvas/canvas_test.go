@@ -275,7 +275,7 @@ func TestBefore(t *testing.T) {
 		{"ae\u0301", 1, "e\u0301"},
 		{"👨‍👩‍👧‍👦x", 1, "x"},
 	} {
-		if got := c.text[Before(c.text, c.columns):]; got != c.want {
+		if got := c.text[OverflowBytes(c.text, c.columns):]; got != c.want {
 			t.Errorf("of %q in %d columns %q is left, want %q", c.text, c.columns, got, c.want)
 		}
 	}

@@ -119,7 +119,7 @@ func TestSettledCorner(t *testing.T) {
 // FEATURES: R35
 func TestSettledWithAnImageThatWaits(t *testing.T) {
 	c, e, _ := emulator(t, 80, 20)
-	c.Draws(picture.Means{Kind: picture.Sixel, Cell: image.Pt(8, 16), Colors: 256})
+	c.SetImageSupport(picture.Support{Kind: picture.Sixel, Cell: image.Pt(8, 16), Colors: 256})
 	c.SetAsync(func(func() func()) {}) // it never comes
 	img := image.NewNRGBA(image.Rect(0, 0, 640, 160))
 	for y := range 20 {

@@ -81,7 +81,7 @@ func TestDrain_WaitsForAnswers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(screen, outer.AskColours+outer.Attributes)
+				write(screen, outer.AskColors+outer.Attributes)
 				<-time.After(c.stay)
 				synctest.Wait()
 				begin := time.Now()

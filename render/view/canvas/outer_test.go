@@ -29,7 +29,7 @@ func TestOnOuter(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	QueryBackground(screen, false) // of our own emulator, which has the keyboard protocol
-	AskMeans(screen, func(picture.Means) {})
+	QueryImageSupport(screen, func(picture.Support) {})
 	for got := range known {
 		if got.Keys == vterm.KeysAll && got.Background != want.Background {
 			break

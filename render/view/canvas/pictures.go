@@ -13,10 +13,10 @@ import (
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
 
-// AskMeans queries which images a terminal can draw. able receives each answer on a goroutine of the screen. Terminals
+// QueryImageSupport queries which images a terminal can draw. able receives each answer on a goroutine of the screen. Terminals
 // that print unknown queries get none; tmux, which does not forward kitty images, gets no kitty query, because it would
 // become the pane's title.
-func AskMeans(screen tcell.Screen, able func(picture.Means)) {
+func QueryImageSupport(screen tcell.Screen, able func(picture.Support)) {
 	switch term := os.Getenv("TERM"); {
 	case term == "linux", term == "dumb", strings.HasPrefix(term, "vt"), os.Getenv("STY") != "":
 		return
@@ -24,7 +24,7 @@ func AskMeans(screen tcell.Screen, able func(picture.Means)) {
 	if tty, _ := screen.Tty(); tty != nil {
 		if h, ok := tty.(*terminalTap); ok {
 			h.mu.Lock()
-			h.onMeans = able
+			h.onImageSupport = able
 			h.answers.ExpectReply()
 			h.mu.Unlock()
 			ask := picture.Query
@@ -46,50 +46,50 @@ const (
 
 // pictures draws images over cells. When an image is removed, its cells are redrawn.
 type pictures struct {
-	means   picture.Means
-	wanted  []want  // images for the next Show
-	shown   []drawn // images of the last Show
+	support picture.Support
+	wanted  []wantedImage // images for the next Show
+	shown   []shownImage  // images of the last Show
 	ids     uint32
 	encoded map[picture.Part][]byte // encoded parts at position 0, 0, because lines scroll and panes move; nil: cannot be drawn
 	bytes   int                     // size of the cached parts
 
-	runAsync func(work func() (then func())) // runs work in the background; nil: everything is encoded at once
-	encoding bool                            // an image is being encoded in the background
-	era      int                             // number of changes of means
+	runAsync   func(work func() (then func())) // runs work in the background; nil: everything is encoded at once
+	encoding   bool                            // an image is being encoded in the background
+	generation int                             // number of changes of means
 }
 
 // SetAsync sets how large images are encoded: work runs on another goroutine, and the function that it returns on the
 // canvas's goroutine, followed by a Show. Before that the cells below are visible.
 func (c *Canvas) SetAsync(beside func(work func() (then func()))) { c.pictures.runAsync = beside }
 
-// want is an image to be shown.
-type want struct {
+// wantedImage is an image to be shown.
+type wantedImage struct {
 	picture.Part
 	pic *image.NRGBA
 }
 
-// drawn is an image on the terminal.
-type drawn struct {
-	want
+// shownImage is an image on the terminal.
+type shownImage struct {
+	wantedImage
 	id uint32
 }
 
-// Draws sets which images the terminal can draw; none before the first call.
-func (c *Canvas) Draws(m picture.Means) {
+// SetImageSupport sets which images the terminal can draw; none before the first call.
+func (c *Canvas) SetImageSupport(m picture.Support) {
 	c.RemovePictures()
-	c.pictures.means, c.pictures.encoded, c.pictures.bytes = m, nil, 0
-	c.pictures.era++
+	c.pictures.support, c.pictures.encoded, c.pictures.bytes = m, nil, 0
+	c.pictures.generation++
 	if tty, ok := c.screen.Tty(); ok && m.Kind != picture.None {
 		if ws, err := tty.WindowSize(); err == nil {
 			if cell := picture.CellOf(ws.PixelWidth, ws.PixelHeight, ws.Width, ws.Height); cell != (image.Point{}) {
-				c.pictures.means.Cell = cell
+				c.pictures.support.Cell = cell
 			}
 		}
 	}
 }
 
-// DrawsPictures reports whether the terminal can draw images.
-func (c *Canvas) DrawsPictures() bool { return c.pictures.means.Kind != picture.None }
+// CanDrawImages reports whether the terminal can draw images.
+func (c *Canvas) CanDrawImages() bool { return c.pictures.support.Kind != picture.None }
 
 // RemovePictures removes all images, before the terminal is released to another program.
 func (c *Canvas) RemovePictures() {
@@ -117,15 +117,15 @@ func (c *Canvas) Picture(row picture.Part, pic *image.NRGBA) {
 		left = rest
 	}
 	for _, p := range left {
-		c.pictures.wanted = append(c.pictures.wanted, want{p, pic})
+		c.pictures.wanted = append(c.pictures.wanted, wantedImage{p, pic})
 	}
 }
 
 // uncover redraws the cells of images that are no longer wanted or shown.
 func (p *pictures) uncover(screen tcell.Screen) (any bool) {
 	p.join()
-	p.shown = slices.DeleteFunc(p.shown, func(d drawn) bool {
-		if slices.Contains(p.wanted, d.want) {
+	p.shown = slices.DeleteFunc(p.shown, func(d shownImage) bool {
+		if slices.Contains(p.wanted, d.wantedImage) {
 			return false
 		}
 		p.remove(screen, &d)
@@ -148,14 +148,14 @@ func (p *pictures) join() {
 	}
 	p.wanted = p.wanted[:0]
 	for _, part := range picture.Join(parts) {
-		p.wanted = append(p.wanted, want{part, pics[part.Key]})
+		p.wanted = append(p.wanted, wantedImage{part, pics[part.Key]})
 	}
 }
 
 // remove removes an image.
-func (p *pictures) remove(screen tcell.Screen, d *drawn) {
+func (p *pictures) remove(screen tcell.Screen, d *shownImage) {
 	screen.LockRegion(d.X, d.Y, d.W, d.H, false)
-	if text := p.means.Remove(d.id); text != "" {
+	if text := p.support.Remove(d.id); text != "" {
 		write(screen, text)
 	}
 }
@@ -172,7 +172,7 @@ func (p *pictures) forget(screen tcell.Screen) {
 func (p *pictures) draw(screen tcell.Screen) {
 	var out []byte
 	for _, w := range p.wanted {
-		if slices.ContainsFunc(p.shown, func(d drawn) bool { return d.want == w }) {
+		if slices.ContainsFunc(p.shown, func(d shownImage) bool { return d.wantedImage == w }) {
 			continue
 		}
 		b := p.encodedPart(&w)
@@ -186,9 +186,9 @@ func (p *pictures) draw(screen tcell.Screen) {
 			out = fmt.Appendf(out, "\x1b[%d;%dH\x1b[%dX", w.Y+y+1, w.X+1, w.W)
 		}
 		p.ids++
-		out = p.means.Draw(fmt.Appendf(out, "\x1b[%d;%dH", w.Y+1, w.X+1), &w.Part, b, p.ids)
+		out = p.support.Draw(fmt.Appendf(out, "\x1b[%d;%dH", w.Y+1, w.X+1), &w.Part, b, p.ids)
 		screen.LockRegion(w.X, w.Y, w.W, w.H, true)
-		p.shown = append(p.shown, drawn{w, p.ids})
+		p.shown = append(p.shown, shownImage{w, p.ids})
 	}
 	p.wanted = p.wanted[:0]
 	if out != nil {
@@ -197,25 +197,25 @@ func (p *pictures) draw(screen tcell.Screen) {
 }
 
 // encodedPart returns an encoded image, or nil if it cannot be drawn or is not ready.
-func (p *pictures) encodedPart(w *want) []byte {
+func (p *pictures) encodedPart(w *wantedImage) []byte {
 	at := w.Part
 	at.X, at.Y = 0, 0
 	if b, known := p.encoded[at]; known {
 		return b
 	}
-	if p.runAsync == nil || p.means.Pixels(&at) <= maxAtOnce {
-		return p.keep(at, p.means.Encode(&at, w.pic))
+	if p.runAsync == nil || p.support.Pixels(&at) <= maxAtOnce {
+		return p.keep(at, p.support.Encode(&at, w.pic))
 	}
 	if p.encoding { // one at a time, and then one that is still wanted
 		return nil
 	}
 	p.encoding = true
-	means, pic, era := p.means, w.pic, p.era
+	means, pic, era := p.support, w.pic, p.generation
 	p.runAsync(func() func() {
 		b := means.Encode(&at, pic)
 		return func() {
 			p.encoding = false
-			if p.era == era {
+			if p.generation == era {
 				p.keep(at, b)
 			}
 		}

@@ -17,13 +17,13 @@ import (
 )
 
 // emulator is a canvas on an emulated terminal, and what that says of its means.
-func emulator(t testing.TB, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Means) {
+func emulator(t testing.TB, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Support) {
 	t.Helper()
 	return emulatorOf(t, "xterm-256color", cols, rows)
 }
 
 // emulatorOf is emulator under another name, which says what the terminal can do.
-func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Means) {
+func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Support) {
 	t.Helper()
 	t.Setenv("TERM", name)
 	t.Setenv("STY", "")
@@ -39,8 +39,8 @@ func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest
 		t.Fatal(err)
 	}
 	t.Cleanup(screen.Fini)
-	able := make(chan picture.Means, 16)
-	AskMeans(screen, func(m picture.Means) { able <- m })
+	able := make(chan picture.Support, 16)
+	QueryImageSupport(screen, func(m picture.Support) { able <- m })
 	c := New(screen, false)
 	return &c, e, able
 }
@@ -50,7 +50,7 @@ func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest
 // FEATURES: R120
 func TestAnswersAreNoKeys(t *testing.T) {
 	c, e, able := emulator(t, 10, 6)
-	for means := (picture.Means{}); means.Cell == (image.Point{}); {
+	for means := (picture.Support{}); means.Cell == (image.Point{}); {
 		means = <-able
 	}
 	e.Typed <- []byte("x")
@@ -76,7 +76,7 @@ func TestPictures(t *testing.T) {
 	for name, kind := range map[string]picture.Kind{"sixel": picture.Sixel, "iTerm2": picture.ITerm, "kitty": picture.Kitty} {
 		t.Run(name, func(t *testing.T) {
 			c, e, able := emulator(t, 10, 6)
-			means := picture.Means{}
+			means := picture.Support{}
 			for means.Kind != picture.Kitty || means.Cell == (image.Point{}) { // our own emulator knows all
 				select {
 				case means = <-able:
@@ -87,11 +87,11 @@ func TestPictures(t *testing.T) {
 			if means.Cell != image.Pt(8, 16) {
 				t.Errorf("a cell is %v", means.Cell)
 			}
-			if c.DrawsPictures() {
+			if c.CanDrawImages() {
 				t.Error("images are drawn before that is known")
 			}
 			means.Kind = kind
-			c.Draws(means)
+			c.SetImageSupport(means)
 			// One of six by three cells, beginning in the first row and third column of what lies from 1, 1 to 7, 5.
 			show := func(top int, over ...layout.Rect) {
 				for y := range 5 {
@@ -120,7 +120,7 @@ func TestPictures(t *testing.T) {
 				{"cleared", func() { c.Clear(); c.Text(0, 0, 10, "x", Plain); c.Show() }, "x"},
 				{"drawn again", func() { show(2) }, "abcdefghij\nabcdefghij\nabc####hij\nabc####hij\nabc####hij"},
 				{"lent", func() { c.RemovePictures(); c.Show() }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
-				{"as blocks", func() { c.Draws(picture.Means{}); show(1) }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
+				{"as blocks", func() { c.SetImageSupport(picture.Support{}); show(1) }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
 			} {
 				if step.do(); e.Shows() != step.want {
 					t.Errorf("%s:\n%s\nwant\n%s", step.name, e.Shows(), step.want)
@@ -138,8 +138,8 @@ func TestLargePicturesAreEncodedBeside(t *testing.T) {
 	c, e, _ := emulator(t, 100, 8)
 	var works []func() func()
 	c.SetAsync(func(work func() func()) { works = append(works, work) })
-	means := picture.Means{Kind: picture.Sixel, Cell: image.Pt(8, 16)}
-	c.Draws(means)
+	means := picture.Support{Kind: picture.Sixel, Cell: image.Pt(8, 16)}
+	c.SetImageSupport(means)
 	pic := image.NewNRGBA(image.Rect(0, 0, 48, 48))
 	for i := range pic.Pix {
 		pic.Pix[i] = 255
@@ -174,7 +174,7 @@ func TestLargePicturesAreEncodedBeside(t *testing.T) {
 	}
 	then := works[1]()
 	means.Colors = 16
-	c.Draws(means)
+	c.SetImageSupport(means)
 	then()
 	show(text, text, text, text, text)
 	works[2]()()
@@ -192,7 +192,7 @@ func TestQueries_NotSentToUnknownTerminals(t *testing.T) {
 	c, e, able := emulator(t, 10, 2)
 	<-able
 	t.Setenv("TERM", "linux")
-	AskMeans(c.screen, func(picture.Means) { t.Error("asked") })
+	QueryImageSupport(c.screen, func(picture.Support) { t.Error("asked") })
 	if e.Shows() != "" {
 		t.Errorf("%q", e.Shows())
 	}
@@ -204,7 +204,7 @@ func TestKittyQuery_NotSentToTmux(t *testing.T) {
 		c, e, _ := emulator(t, 10, 2)
 		t.Setenv(name, value)
 		e.Forget()
-		AskMeans(c.screen, func(picture.Means) {})
+		QueryImageSupport(c.screen, func(picture.Support) {})
 		asked := e.Written()
 		if asked != picture.QueryOthers || strings.Contains(asked, "\x1b_") {
 			t.Errorf("%s: asked %q", name, asked)

@@ -38,7 +38,7 @@ func (m *Mode) Fetch(then func()) {
 		m.fetching = true
 		m.host.RunAsync(func(ctx context.Context) func() {
 			pg, err := m.history.Tail(ctx, m.session, tailRows)
-			return m.onFetched(err, func() { m.tail(pg) }, then)
+			return m.onFetched(err, func() { m.prependTail(pg) }, then)
 		})
 	case m.page.First > 0 && (near || m.search != nil || then != nil):
 		m.fetching = true
@@ -49,7 +49,7 @@ func (m *Mode) Fetch(then func()) {
 				if len(lines) == 0 { // forgotten since the request
 					m.page.First = 0
 				}
-				m.older(lines)
+				m.prependOlder(lines)
 			}, then)
 		})
 	}
@@ -63,7 +63,7 @@ func (m *Mode) onFetched(err error, take, then func()) func() {
 		}
 		if err != nil {
 			m.fetching = false
-			m.host.Say("no history: " + err.Error())
+			m.host.ShowMessage("no history: " + err.Error())
 			return
 		}
 		take()
@@ -99,7 +99,7 @@ func (m *Mode) withCommands(f func()) {
 				return
 			}
 			if err != nil {
-				m.host.Say("commands not loaded: " + err.Error())
+				m.host.ShowMessage("commands not loaded: " + err.Error())
 				return
 			}
 			m.placesKnown, m.commands = true, list
@@ -123,7 +123,7 @@ func (m *Mode) StepCommand(by int) {
 	case by < 0 && m.page.First > 0 && len(m.places) < len(m.commands):
 		m.Fetch(again)
 	default:
-		m.host.Say("no command " + map[int]string{-1: "before", 1: "after"}[by] + " this one")
+		m.host.ShowMessage("no command " + map[int]string{-1: "before", 1: "after"}[by] + " this one")
 	}
 }
 
@@ -150,7 +150,7 @@ func (m *Mode) ToCommand(n int) {
 		m.Fetch(again)
 		return
 	}
-	m.host.Say("line of this command no longer in the scrollback")
+	m.host.ShowMessage("line of this command no longer in the scrollback")
 }
 
 // CopyOutput copies the output of a session's command; 0 is the newest one.
@@ -162,7 +162,7 @@ func CopyOutput(host Host, history History, session string, command int) {
 		text, err := history.Output(ctx, session, command)
 		return func() {
 			if err != nil {
-				host.Say("not copied: " + err.Error())
+				host.ShowMessage("not copied: " + err.Error())
 				return
 			}
 			host.Copy(text)

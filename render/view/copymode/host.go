@@ -12,8 +12,8 @@ import (
 type Host interface {
 	// RunAsync runs work in the background, and then the function that it returned on the viewer's goroutine.
 	RunAsync(work func(ctx context.Context) (then func()))
-	// Say shows a text until the next key.
-	Say(text string)
+	// ShowMessage shows a text until the next key.
+	ShowMessage(text string)
 	// Ask prompts for a line.
 	Ask(p *overlays.Prompt)
 	// Copy hands text to the clipboard.

@@ -40,7 +40,7 @@ func (m *Mode) jumpKey(k input.Key) {
 // jumpTo moves to the character, or does not move if it does not occur often enough.
 func (m *Mode) jumpTo(by int) {
 	if m.jump.to == "" {
-		m.host.Say("no jump to repeat")
+		m.host.ShowMessage("no jump to repeat")
 		return
 	}
 	at, gap := m.cursor, by
@@ -50,7 +50,7 @@ func (m *Mode) jumpTo(by int) {
 	for range m.jump.times {
 		next, ok := m.page.Find(page.Pos{Row: at.Row, Col: at.Col + gap}, m.jump.to, by)
 		if !ok {
-			m.host.Say("not in this row: " + m.jump.to)
+			m.host.ShowMessage("not in this row: " + m.jump.to)
 			return
 		}
 		at, gap = next, by

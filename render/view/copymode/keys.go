@@ -33,12 +33,12 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		return true
 	}
 	a := keys.InScroll(k)
-	if m.counts(k, a) {
+	if m.collectCount(k, a) {
 		m.changed = true
 		return true
 	}
 	if a == "scroll-copy" && m.sel == nil {
-		m.host.Say("no selection; " + selectLabel(keys) + " selects")
+		m.host.ShowMessage("no selection; " + selectLabel(keys) + " selects")
 		m.count, m.changed = 0, true
 		return true
 	}
@@ -49,7 +49,7 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		times = 1 // it goes as often by itself, as a place that is not there moves nothing
 	}
 	if !ok {
-		m.host.Say("copy mode: " + keys.ScrollLabel("scroll-leave") + " leaves it, " + keys.Chord("help") + " lists the keys")
+		m.host.ShowMessage("copy mode: " + keys.ScrollLabel("scroll-leave") + " leaves it, " + keys.Chord("help") + " lists the keys")
 		return true
 	}
 	m.repeat(f, times)
@@ -63,9 +63,9 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 // maxCount limits the repetitions of a motion.
 const maxCount = 9999
 
-// counts collects the digits of a count for the next motion, as in vi. A key with an action is not a digit; 0 is one
+// collectCount collects the digits of a count for the next motion, as in vi. A key with an action is not a digit; 0 is one
 // only after others.
-func (m *Mode) counts(k input.Key, a keymap.Action) bool {
+func (m *Mode) collectCount(k input.Key, a keymap.Action) bool {
 	if k.Mods != 0 || k.Code < '0' || k.Code > '9' || m.count == 0 && (a != "" || k.Code == '0') {
 		return false
 	}
@@ -180,7 +180,7 @@ func init() { // a table that its own functions refer to
 		"scroll-word":          move(func(m *Mode) page.Pos { return m.page.NextWord(m.cursor, page.Word) }),
 		"scroll-word-back":     move(func(m *Mode) page.Pos { return m.page.WordBefore(m.cursor, page.Word) }),
 		"scroll-word-end":      move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor, page.Word) }),
-		"scroll-word-behind":   move(func(m *Mode) page.Pos { return m.page.BehindWord(m.cursor, page.Word) }),
+		"scroll-word-behind":   move(func(m *Mode) page.Pos { return m.page.AfterWord(m.cursor, page.Word) }),
 		"scroll-big-word":      move(func(m *Mode) page.Pos { return m.page.NextWord(m.cursor, page.BigWord) }),
 		"scroll-big-word-back": move(func(m *Mode) page.Pos { return m.page.WordBefore(m.cursor, page.BigWord) }),
 		"scroll-big-word-end":  move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor, page.BigWord) }),
@@ -198,12 +198,12 @@ func init() { // a table that its own functions refer to
 		"scroll-half-up": pages(-1, 2), "scroll-half-down": pages(1, 2),
 		"scroll-view-up":       func(m *Mode) { m.scrollView(-1) },
 		"scroll-view-down":     func(m *Mode) { m.scrollView(1) },
-		"scroll-top":           (*Mode).oldest,
+		"scroll-top":           (*Mode).moveToOldest,
 		"scroll-bottom":        move(func(m *Mode) page.Pos { return page.Pos{Row: m.page.End() - 1} }),
 		"scroll-screen-top":    move(func(m *Mode) page.Pos { return page.Pos{Row: m.top, Col: m.cursor.Col} }),
 		"scroll-screen-middle": move(func(m *Mode) page.Pos { return page.Pos{Row: m.top + m.height/2, Col: m.cursor.Col} }),
 		"scroll-screen-bottom": move(func(m *Mode) page.Pos { return page.Pos{Row: m.top + m.height - 1, Col: m.cursor.Col} }),
-		"scroll-other-end":     (*Mode).otherEnd,
+		"scroll-other-end":     (*Mode).moveToOtherEnd,
 		"scroll-search":        (*Mode).Search,
 		"scroll-match-up":      func(m *Mode) { m.stepMatch(-1) },
 		"scroll-match-down":    func(m *Mode) { m.stepMatch(1) },
@@ -221,11 +221,11 @@ func init() { // a table that its own functions refer to
 	}
 }
 
-// oldest moves to the oldest row, after loading all history.
-func (m *Mode) oldest() {
+// moveToOldest moves to the oldest row, after loading all history.
+func (m *Mode) moveToOldest() {
 	m.move(page.Pos{Row: m.page.First})
 	if m.history != nil && (!m.loaded || m.page.First > 0) {
-		m.Fetch(m.oldest)
+		m.Fetch(m.moveToOldest)
 	}
 }
 
@@ -236,14 +236,14 @@ func (m *Mode) stepMatch(by int) {
 		return
 	}
 	if !m.step(by) {
-		m.host.Say("not found: " + m.search.Pattern)
+		m.host.ShowMessage("not found: " + m.search.Pattern)
 	}
 }
 
-// otherEnd moves the cursor to the other end of the selection.
-func (m *Mode) otherEnd() {
+// moveToOtherEnd moves the cursor to the other end of the selection.
+func (m *Mode) moveToOtherEnd() {
 	if m.sel == nil {
-		m.host.Say("no selection")
+		m.host.ShowMessage("no selection")
 		return
 	}
 	m.sel.Anchor, m.sel.Head = m.sel.Head, m.sel.Anchor
@@ -293,7 +293,7 @@ func (m *Mode) Search() {
 	}
 	ask.Done = func(string) {
 		if s := m.search; s != nil && len(s.Matches) == 0 && s.Err == nil && s.Pattern != "" {
-			m.host.Say("not found: " + s.Pattern)
+			m.host.ShowMessage("not found: " + s.Pattern)
 		}
 	}
 	ask.Cancel = func() {

@@ -139,9 +139,9 @@ func (m *Mode) reveal(row int, around bool) {
 	m.top = min(max(m.top, m.page.First), m.bottom())
 }
 
-// tail adds history before the shown rows. The session may have printed since, so it finds the shown rows by their
+// prependTail adds history before the shown rows. The session may have printed since, so it finds the shown rows by their
 // text.
-func (m *Mode) tail(p page.Page) {
+func (m *Mode) prependTail(p page.Page) {
 	rows := len(m.page.Lines)
 	start := p.End() - rows // where the old page's first row is now, if nothing was printed
 	for back := 0; back <= min(start-p.First, 500); back++ {
@@ -166,12 +166,12 @@ func (m *Mode) tail(p page.Page) {
 	}
 }
 
-// older adds rows before the first one.
-func (m *Mode) older(lines []render.Line) {
+// prependOlder adds rows before the first one.
+func (m *Mode) prependOlder(lines []render.Line) {
 	m.fetching = false
 	m.page.Prepend(lines)
 	if m.search != nil {
-		m.search.Older(&m.page, len(lines))
+		m.search.AddOlder(&m.page, len(lines))
 		if m.search.Current < 0 && len(m.search.Matches) > 0 {
 			m.search.SelectNear(m.origin)
 			m.step(0)

@@ -16,7 +16,7 @@ type Map struct {
 	Modes          []Mode
 	prefixActions  map[string]Action
 	scrollActions  map[string]Action
-	direct         map[string]string // names of modes by the keys that start them
+	modeByKey      map[string]string // names of modes, by the key that starts or ends each without the prefix
 }
 
 // New returns a map of the tables, with other chords for some actions. An empty list of chords removes the key. A chord
@@ -32,7 +32,7 @@ func New(other map[string][]string, modes ...Mode) (*Map, error) {
 	m.prefixActions, err = index(m.Prefix, other, left, inModes)
 	m.scrollActions, errScroll = index(m.Scroll, other, left, nil)
 	if err == nil {
-		m.Modes, m.direct, err = inModes.whole()
+		m.Modes, m.modeByKey, err = inModes.build()
 	}
 	if err = errors.Join(err, errScroll); err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func TestModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctrlP, altZ := input.Key{Code: 'p', Mods: input.Ctrl}, input.Key{Code: 'z', Mods: input.Alt}
-	pane := m.Begins(ctrlP)
+	pane := m.ModeStartedBy(ctrlP)
 	if pane == nil || pane.ActionOf(input.Key{Code: 'f'}) != "zoom" || pane.ActionOf(input.Key{Code: ':'}) != "next" || pane.ActionOf(input.Key{Code: 'z'}) != "" {
 		t.Errorf("mode %+v", pane)
 	}
@@ -147,7 +147,7 @@ func TestModes(t *testing.T) {
 	if m.AfterPrefix(input.Key{Code: ':'}) != "palette" {
 		t.Error("a colon is no mode")
 	}
-	if m, err := New(map[string][]string{"zoom": {"direct:C-p"}}, modes...); err != nil || m.Begins(ctrlP) != nil || m.Direct(ctrlP) != "zoom" {
+	if m, err := New(map[string][]string{"zoom": {"direct:C-p"}}, modes...); err != nil || m.ModeStartedBy(ctrlP) != nil || m.Direct(ctrlP) != "zoom" {
 		t.Errorf("a key of the user starts a mode: %v", err)
 	}
 	for chord, want := range map[string]string{"z": "", "direct:M-z": "", "pane:f": "", ":": "", "pain:f": "unknown mode", "locked:f": "unknown mode", "pane:Cntrl-x": "Cntrl-x", "Cntrl-x": "Cntrl-x"} {

@@ -50,7 +50,7 @@ func newModes(modes []Mode) *modeIndex {
 
 // take removes the chords of modes from a row. A nil index has no modes.
 func (x *modeIndex) take(r *Row) error {
-	if !slices.ContainsFunc(r.Chords, ofMode) {
+	if !slices.ContainsFunc(r.Chords, isModeChord) {
 		return nil
 	}
 	if x == nil {
@@ -59,7 +59,7 @@ func (x *modeIndex) take(r *Row) error {
 	chords := r.Chords
 	r.Chords = nil
 	for _, c := range chords {
-		if !ofMode(c) {
+		if !isModeChord(c) {
 			r.Chords = append(r.Chords, c)
 			continue
 		}
@@ -78,8 +78,8 @@ func (x *modeIndex) take(r *Row) error {
 	return nil
 }
 
-// ofMode reports whether a chord has the form MODE:KEY, and is not a key of that name.
-func ofMode(chord string) bool {
+// isModeChord reports whether a chord has the form MODE:KEY, and is not a key of that name.
+func isModeChord(chord string) bool {
 	i := strings.IndexByte(chord, ':')
 	return i > 0 && i < len(chord)-1
 }
@@ -90,7 +90,7 @@ func noMode(name string) error {
 
 // CheckChord returns an error if a chord, KEY or MODE:KEY, is invalid for any action.
 func CheckChord(chord string) error {
-	if ofMode(chord) {
+	if isModeChord(chord) {
 		name, key, _ := strings.Cut(chord, ":")
 		if !slices.Contains(ModeNames(), name) {
 			return noMode(name)
@@ -118,8 +118,8 @@ func (m *Mode) add(r *Row, key string) error {
 	return nil
 }
 
-// whole returns the modes, and the mode that each key starts.
-func (x *modeIndex) whole() ([]Mode, map[string]string, error) {
+// build returns the modes, and the mode that each key starts.
+func (x *modeIndex) build() ([]Mode, map[string]string, error) {
 	begins, direct := map[string]string{}, x.modes[0].actions
 	for i := range x.modes[1:] {
 		m := &x.modes[i+1]
@@ -130,14 +130,14 @@ func (x *modeIndex) whole() ([]Mode, map[string]string, error) {
 		if direct[name(k)] == "" { // else the user has another use for it
 			begins[name(k)] = m.Name
 		}
-		m.brief("left", "down", "up", "right")
-		m.brief("narrower", "taller", "shorter", "wider")
+		m.setBrief("left", "down", "up", "right")
+		m.setBrief("narrower", "taller", "shorter", "wider")
 	}
 	return x.modes, begins, nil
 }
 
-// brief shows the keys of several actions as one hint, such as hjkl, at the first of them that has a hint.
-func (m *Mode) brief(actions ...Action) {
+// setBrief shows the keys of several actions as one hint, such as hjkl, at the first of them that has a hint.
+func (m *Mode) setBrief(actions ...Action) {
 	keys := ""
 	var shown *Row
 	for _, a := range actions {
@@ -164,11 +164,11 @@ func (m *Map) Mode(name string) *Mode {
 	return nil
 }
 
-// Begins returns the mode that a key starts or ends without the prefix, or nil.
-func (m *Map) Begins(k input.Key) *Mode {
-	n, ok := m.direct[name(k)]
+// ModeStartedBy returns the mode that a key starts or ends without the prefix, or nil.
+func (m *Map) ModeStartedBy(k input.Key) *Mode {
+	n, ok := m.modeByKey[name(k)]
 	if us, other := k.US(); !ok && other && isChord(k) {
-		n, ok = m.direct[name(us)]
+		n, ok = m.modeByKey[name(us)]
 	}
 	if ok {
 		return m.Mode(n)

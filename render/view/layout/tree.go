@@ -130,7 +130,7 @@ func (n *Node) SplitBy(at, session string, s Splitting) *Node {
 		return Leaf(session)
 	case s.FullLength:
 		n.groupWith(session, &s)
-		return n.Keep(func(string) bool { return true }) // no group inside one of its kind
+		return n.Filter(func(string) bool { return true }) // no group inside one of its kind
 	case !n.Has(at):
 		return Row(n, Leaf(session))
 	}
@@ -178,11 +178,11 @@ func (n *Node) groupWith(session string, s *Splitting) {
 	n.Share = share
 }
 
-// Keep returns the tree without the leaves that keep rejects, or nil if none remains. It dissolves groups of one and
+// Filter returns the tree without the leaves that keep rejects, or nil if none remains. It dissolves groups of one and
 // drops duplicate sessions.
-func (n *Node) Keep(keep func(session string) bool) *Node {
+func (n *Node) Filter(keep func(session string) bool) *Node {
 	seen := map[string]bool{}
-	return n.keep(func(s string) bool {
+	return n.filter(func(s string) bool {
 		if seen[s] || !keep(s) {
 			return false
 		}
@@ -194,7 +194,7 @@ func (n *Node) Keep(keep func(session string) bool) *Node {
 // maxDepth limits trees read from files.
 const maxDepth = 32
 
-func (n *Node) keep(keep func(string) bool, depth int) *Node {
+func (n *Node) filter(keep func(string) bool, depth int) *Node {
 	if n == nil || depth == 0 {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (n *Node) keep(keep func(string) bool, depth int) *Node {
 	}
 	var kids []*Node
 	for _, k := range n.Kids {
-		k = k.keep(keep, depth-1)
+		k = k.filter(keep, depth-1)
 		if k == nil {
 			continue
 		}
@@ -249,7 +249,7 @@ func flatten(g *Node) []*Node {
 
 // Without returns the tree without a session.
 func (n *Node) Without(session string) *Node {
-	return n.Keep(func(s string) bool { return s != session })
+	return n.Filter(func(s string) bool { return s != session })
 }
 
 // Swap exchanges two sessions' places.

@@ -45,7 +45,7 @@ func TestTree(t *testing.T) {
 		{func() { n.Rename("g", "h") }, "((f|[c/(e|a)/d]|b)|h)"},
 		{func() { n = n.Without("c") }, "(f|[(e|a)/d]|b|h)"},
 		{func() { n = n.Without("d") }, "(f|e|a|b|h)"},
-		{func() { n = n.Keep(func(s string) bool { return s > "e" }) }, "(f|h)"},
+		{func() { n = n.Filter(func(s string) bool { return s > "e" }) }, "(f|h)"},
 		{func() { n = n.Without("f") }, "h"},
 		{func() { n = n.Without("h") }, "-"},
 	}
@@ -139,7 +139,7 @@ func FuzzTree(f *testing.F) {
 		if json.Unmarshal(b, &n) != nil {
 			return
 		}
-		n = n.Keep(func(string) bool { return true })
+		n = n.Filter(func(string) bool { return true })
 		places, dividers, _ := n.Arrange(Rect{0, 0, 100, 40}, 1)
 		seen := map[string]bool{}
 		for _, p := range places {

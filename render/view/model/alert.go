@@ -8,9 +8,9 @@ import (
 
 // Alert is an unseen event of a session.
 type Alert struct {
-	Kind  AlertKind
-	Doing string // the command that it is about; "" means unknown
-	since time.Time
+	Kind    AlertKind
+	Command string // the command that it is about; "" means unknown
+	since   time.Time
 }
 
 // AlertKind is how urgent an alert is.
@@ -49,7 +49,7 @@ func (m *Model) raiseAlerts(now []Session, at time.Time) {
 		if old == nil {
 			continue
 		}
-		kind := m.DisabledAlerts.filter(change(old, s, at, m.DisabledAlerts.Long))
+		kind := m.DisabledAlerts.filter(alertForChange(old, s, at, m.DisabledAlerts.Long))
 		if s.NoAlerts && kind < AlertInput {
 			continue
 		}
@@ -94,9 +94,9 @@ func (m *Model) raiseInitialAlerts(now []Session, at time.Time) {
 
 // about returns the command that runs or ran last.
 func about(old, s *Session) string {
-	what := s.Doing
+	what := s.ShellCommand
 	if what == "" || s.Phase == PhasePrompt {
-		what = old.Doing
+		what = old.ShellCommand
 	}
 	what, _, _ = strings.Cut(what, "\n")
 	return what
@@ -112,8 +112,8 @@ func (a *Alerts) filter(kind AlertKind) AlertKind {
 	return kind
 }
 
-// change returns the alert for a change of a session.
-func change(old, s *Session, now time.Time, long time.Duration) AlertKind {
+// alertForChange returns the alert for a change of a session.
+func alertForChange(old, s *Session, now time.Time, long time.Duration) AlertKind {
 	switch {
 	case s.Needs == NeedsApproval && old.Needs != NeedsApproval:
 		return AlertApproval

@@ -27,14 +27,14 @@ type Approval struct {
 // Judged is a command of the request with its verdict: allow, ask or deny.
 type Judged struct{ Text, Verdict string }
 
-// Ended describes how an approval ended.
-type Ended struct{ ID, How string }
+// EndedApproval describes how an approval ended.
+type EndedApproval struct{ ID, How string }
 
 // NeedsApproval is the value of Session.Needs for a pending approval.
 const NeedsApproval = "approval"
 
-// Ending returns how an approval ended, or "" if that is unknown.
-func (m *Model) Ending(id string) string {
+// ApprovalOutcome returns how an approval ended, or "" if that is unknown.
+func (m *Model) ApprovalOutcome(id string) string {
 	for _, e := range m.Ended {
 		if e.ID == id {
 			return e.How

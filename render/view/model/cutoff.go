@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Await keeps the places of a layout's sessions on hosts that were not reached yet. A viewer that starts while a host
+// AwaitHosts keeps the places of a layout's sessions on hosts that were not reached yet. A viewer that starts while a host
 // is unreachable must not lose the arrangement of its sessions.
-func (m *Model) Await(f *Layout) {
+func (m *Model) AwaitHosts(f *Layout) {
 	sessions := sessionsOf(f.Pinned)
 	for i := range f.Tabs {
 		sessions = append(append(sessions, f.Tabs[i].Tree.Sessions()...), sessionsOf(f.Tabs[i].Floats)...)

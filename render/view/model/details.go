@@ -4,11 +4,11 @@ import "time"
 
 // Detail is a line about a session, with an action.
 type Detail struct {
-	Group string // heading, such as environment
-	Text  string
-	Note  string // short text on the right
-	Tone  Tone
-	Lead  Lead
+	Group  string // heading, such as environment
+	Text   string
+	Note   string // short text on the right
+	Tone   Tone
+	Action DetailAction
 }
 
 // Tone is the look of a line: neutral, good, bad and so on.
@@ -24,8 +24,8 @@ const (
 	ToneWants
 )
 
-// Lead is the action of a line: one field is set, or none.
-type Lead struct {
+// DetailAction is the action of a line: one field is set, or none.
+type DetailAction struct {
 	Copy      string // copy this text
 	Command   int    // show the output of this command of the shell
 	Rule      string // remove this response rule
@@ -38,8 +38,8 @@ type Lead struct {
 	Types     bool   // value to set for Client
 }
 
-// Glance is a one-line summary of a session.
-type Glance struct {
+// Summary is a one-line summary of a session.
+type Summary struct {
 	Last string    // its last non-empty line
 	At   time.Time // when it was read
 }

@@ -17,7 +17,7 @@ func (m *Model) TiledPanes(t *Tab) []string {
 		return t.Tree.Sessions()
 	}
 	all := m.Visible()
-	ids := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return t.floats(id) || m.IsPinned(id) })
+	ids := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return t.isFloating(id) || m.IsPinned(id) })
 	switch {
 	case len(ids) > 0:
 		return ids
@@ -27,8 +27,8 @@ func (m *Model) TiledPanes(t *Tab) []string {
 	return m.withFloats(m.withFloats(nil, t.Floats), m.Pinned) // nothing else is there
 }
 
-// floats reports whether a session's pane floats in the tab.
-func (t *Tab) floats(id string) bool { return indexOf(t.Floats, id) >= 0 }
+// isFloating reports whether a session's pane floats in the tab.
+func (t *Tab) isFloating(id string) bool { return indexOf(t.Floats, id) >= 0 }
 
 func indexOf(list []layout.Float, id string) int {
 	return slices.IndexFunc(list, func(f layout.Float) bool { return f.Session == id })
@@ -84,8 +84,8 @@ func (t *Tab) setTree(n *layout.Node) {
 // IsPinned reports whether a session's pane is shown over all tabs.
 func (m *Model) IsPinned(id string) bool { return indexOf(m.Pinned, id) >= 0 }
 
-// Floats reports whether a session's pane floats in the current tab.
-func (m *Model) Floats(id string) bool { return m.Float(id) != nil }
+// IsFloating reports whether a session's pane floats in the current tab.
+func (m *Model) IsFloating(id string) bool { return m.Float(id) != nil }
 
 // Float returns the floating pane of a session in the current tab, or nil if it does not float.
 func (m *Model) Float(id string) *layout.Float {
@@ -143,7 +143,7 @@ func (m *Model) raise() {
 	t := m.Tab()
 	f := m.Float(m.Focus)
 	// One that was pinned while its tab was closed is among both when that comes back, and is this tab's.
-	ofTab := f != nil && (t.floats(m.Focus) || !m.IsPinned(m.Focus))
+	ofTab := f != nil && (t.isFloating(m.Focus) || !m.IsPinned(m.Focus))
 	if m.Focus == t.raisedFor && (f != nil) == t.raisedFloated && (!ofTab || t.FloatsShown) {
 		return
 	}
@@ -158,8 +158,8 @@ func (m *Model) raise() {
 	t.FloatsShown = t.FloatsShown || ofTab
 }
 
-// floating returns the places of floating panes, the topmost last, or nil if the area is too small.
-func (m *Model) floating(area layout.Rect) []layout.Place {
+// floatPlaces returns the places of floating panes, the topmost last, or nil if the area is too small.
+func (m *Model) floatPlaces(area layout.Rect) []layout.Place {
 	if !layout.CanFloat(area) {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (m *Model) floating(area layout.Rect) []layout.Place {
 		}
 		list = slices.DeleteFunc(slices.Clone(list), func(f layout.Float) bool {
 			at := m.Float(f.Session)
-			return at == nil || !m.known(f.Session) || pinned && t.floats(f.Session)
+			return at == nil || !m.known(f.Session) || pinned && t.isFloating(f.Session)
 		})
 		slices.SortStableFunc(list, func(a, b layout.Float) int { return cmp.Compare(a.RaisedAt(), b.RaisedAt()) })
 		for j := range list {
@@ -228,7 +228,7 @@ func (m *Model) ToggleFloats() bool {
 		return false
 	case t.FloatsShown:
 		t.FloatsShown = false
-		if t.floats(m.Focus) {
+		if t.isFloating(m.Focus) {
 			m.Focus, m.Zoomed = m.lastTiled(t), false
 		}
 	default:
@@ -239,7 +239,7 @@ func (m *Model) ToggleFloats() bool {
 
 // AddFloat adds a new session's pane to a tab as a floating one.
 func (m *Model) AddFloat(t *Tab, id string) {
-	if len(m.TiledPanes(t)) == 0 || !slices.Contains(m.Tabs, t) || t.floats(id) || m.IsPinned(id) {
+	if len(m.TiledPanes(t)) == 0 || !slices.Contains(m.Tabs, t) || t.isFloating(id) || m.IsPinned(id) {
 		return // it is the first one, or there
 	}
 	t.Floats = append(t.Floats, m.newFloat(t, id))
@@ -251,7 +251,7 @@ func (m *Model) ToggleFloat() bool {
 	if !m.known(id) {
 		return false
 	}
-	if m.Floats(id) {
+	if m.IsFloating(id) {
 		m.unfloat(t, id)
 		m.seen[id] = true // it may have been taken out of the grid before
 		if len(m.Only) > 0 && !slices.Contains(m.Only, id) {
@@ -278,7 +278,7 @@ func (m *Model) ToggleFloat() bool {
 // for the only pane.
 func (m *Model) TogglePin() (pinned, ok bool) {
 	t, id := m.Tab(), m.Focus
-	if !m.Floats(id) && !m.ToggleFloat() {
+	if !m.IsFloating(id) && !m.ToggleFloat() {
 		return false, false
 	}
 	was, pinned, _ := m.unfloat(t, id)
@@ -304,10 +304,10 @@ func (m *Model) MoveFloat(area layout.Rect, dx, dy int) bool {
 // ToggleStack stacks the focused pane with the one before it, or removes it from its stack. ok is false if it is the
 // only pane or floats.
 func (m *Model) ToggleStack(area layout.Rect) (stacked, ok bool) {
-	if m.Floats(m.Focus) || len(m.TiledPanes(m.Tab())) < 2 {
+	if m.IsFloating(m.Focus) || len(m.TiledPanes(m.Tab())) < 2 {
 		return false, false
 	}
-	t, id := m.Manual(area), m.Focus
+	t, id := m.MakeManual(area), m.Focus
 	if tree, out := t.Tree.Unstack(id, true); out {
 		t.Tree = tree
 		return false, true
@@ -325,8 +325,8 @@ func (m *Model) ToggleStack(area layout.Rect) (stacked, ok bool) {
 	return true, ok
 }
 
-// placeOver makes a session's pane float. why is the reason if it cannot.
-func (m *Model) placeOver(o *Order, t *Tab) (why string) {
+// placeFloating makes a session's pane float. why is the reason if it cannot.
+func (m *Model) placeFloating(o *Order, t *Tab) (why string) {
 	was, _, floated := m.unfloat(t, o.Session)
 	if !t.Auto && t.Tree.Has(o.Session) {
 		rest := t.Tree.Without(o.Session)

@@ -100,7 +100,7 @@ func TestNewFloatOverAPinnedOne(t *testing.T) {
 	if m.Focus = "b"; m.seenOn(area) != "a ~n ^+b" {
 		t.Errorf("the pinned one again: %s", m.seenOn(area))
 	}
-	if m.Obey(&Order{Do: "place", Session: "a2", Float: true}, area) != "" {
+	if m.ApplyOrder(&Order{Do: "place", Session: "a2", Float: true}, area) != "" {
 		t.Fatal("no place")
 	}
 	if n, o := m.Float("n").Area(area), m.Float("a2").Area(area); n == o || o == m.Float("b").Area(area) {
@@ -179,7 +179,7 @@ func TestFloatingPanes_SavedWithLayout(t *testing.T) {
 		{Do: "place", Session: "d", Float: true, Area: &layout.Float{X: 0.1, Y: 0.2, W: 0.5, H: 0.5}},
 		{Do: "place", Session: "e", Pinned: true},
 	} {
-		if m.Obey(&o, area) != "" {
+		if m.ApplyOrder(&o, area) != "" {
 			t.Fatalf("%+v is refused", o)
 		}
 	}
@@ -204,10 +204,10 @@ func TestFloatingPanes_SavedWithLayout(t *testing.T) {
 		t.Errorf("%s comes back as %s", want, again.seenOn(area))
 	}
 	o := Order{Do: "place", Session: "d", Beside: "a", Stacked: true}
-	if why := again.Obey(&o, area); why != "" || again.seenOn(area) != "-a -b d +c ^e" && again.seenOn(area) != "-a d -b +c ^e" {
+	if why := again.ApplyOrder(&o, area); why != "" || again.seenOn(area) != "-a -b d +c ^e" && again.seenOn(area) != "-a d -b +c ^e" {
 		t.Errorf("stacked: %s", again.seenOn(area))
 	}
-	if why := again.Obey(&Order{Do: "close", Session: "e"}, area); why != "" || strings.Contains(again.seenOn(area), "e") {
+	if why := again.ApplyOrder(&Order{Do: "close", Session: "e"}, area); why != "" || strings.Contains(again.seenOn(area), "e") {
 		t.Errorf("closed: %s", again.seenOn(area))
 	}
 }
@@ -300,15 +300,15 @@ func fuzzStep(t *testing.T, m *Model, op byte, id string, area *layout.Rect) {
 	case 17:
 		m.Gap = 1 - m.Gap
 	case 18:
-		m.Obey(&Order{Do: "place", Session: id, Float: true}, *area)
+		m.ApplyOrder(&Order{Do: "place", Session: id, Float: true}, *area)
 	case 19:
-		m.Obey(&Order{Do: "place", Session: id, Pinned: true, Area: &layout.Float{X: 9, Y: -1, W: 1e300, H: 0.001}}, *area)
+		m.ApplyOrder(&Order{Do: "place", Session: id, Pinned: true, Area: &layout.Float{X: 9, Y: -1, W: 1e300, H: 0.001}}, *area)
 	case 20:
-		m.Obey(&Order{Do: "place", Session: id, Stacked: true}, *area)
+		m.ApplyOrder(&Order{Do: "place", Session: id, Stacked: true}, *area)
 	case 21:
-		m.Obey(&Order{Do: "place", Session: id, Below: true}, *area)
+		m.ApplyOrder(&Order{Do: "place", Session: id, Below: true}, *area)
 	case 22:
-		m.Obey(&Order{Do: "close", Session: id}, *area)
+		m.ApplyOrder(&Order{Do: "close", Session: id}, *area)
 	case 23:
 		m.GoTo(id)
 	case 24:
@@ -326,7 +326,7 @@ func fuzzStep(t *testing.T, m *Model, op byte, id string, area *layout.Rect) {
 		m.AddFloat(m.Tab(), id)
 		m.Focus = id
 	case 30:
-		if t := m.Manual(*area); !t.Auto && !t.Tree.Has(id) {
+		if t := m.MakeManual(*area); !t.Auto && !t.Tree.Has(id) {
 			m.unfloat(t, id)
 			t.Tree = t.Tree.Split(m.LastTiled(), id, true)
 		}

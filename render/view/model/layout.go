@@ -68,7 +68,7 @@ func (m *Model) nameAll(names map[string]string, ids []string) {
 
 // UseLayout applies the parts of a layout whose sessions exist. It returns false if none does.
 func (m *Model) UseLayout(f *Layout) bool {
-	m.Await(f)
+	m.AwaitHosts(f)
 	var tabs []*Tab
 	current := 0
 	for i, tf := range f.Tabs {
@@ -79,7 +79,7 @@ func (m *Model) UseLayout(f *Layout) bool {
 					tf.Tree.Rename(id, now)
 				}
 			}
-			t.Tree = tf.Tree.Keep(func(id string) bool { return m.Session(id) != nil })
+			t.Tree = tf.Tree.Filter(func(id string) bool { return m.Session(id) != nil })
 			t.Floats = keptFloats(t.Floats, func(id string) bool { return !t.Tree.Has(id) })
 			if t.setTree(t.Tree); t.Tree == nil {
 				continue
@@ -95,7 +95,7 @@ func (m *Model) UseLayout(f *Layout) bool {
 	}
 	m.Tabs = tabs
 	m.Pinned = keptFloats(m.floatsOf(f, f.Pinned), func(id string) bool {
-		return !slices.ContainsFunc(tabs, func(t *Tab) bool { return t.floats(id) })
+		return !slices.ContainsFunc(tabs, func(t *Tab) bool { return t.isFloating(id) })
 	})
 	m.enter(current)
 	return true

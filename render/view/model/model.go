@@ -9,37 +9,37 @@ import (
 
 // Model is the state of the viewer. The viewer's goroutine owns it.
 type Model struct {
-	Sessions       []Session
-	Loaded         bool       // an update has arrived
-	Approvals      []Approval // pending, oldest first
-	Ended          []Ended
-	Unavailable    string // why the source is unreachable; "": it is reachable
-	AwaySince      time.Time
-	Unreachable    []Unreachable        // hosts that cannot be reached
-	awaited        map[string]Session   // sessions of a layout on hosts that were never reached
-	Only           []string             // ids to show; empty means all sessions
-	seen           map[string]bool      // sessions that ran while the viewer was open: they stay visible after their end
-	shells         map[string]bool      // sessions known to be a user's shell
-	missingSince   map[string]time.Time // times at which sessions disappeared from the list
-	Alerts         map[string]Alert
-	Tabs           []*Tab
-	Current        int            // tab
-	Places         []layout.Place // places on the screen in reading order; floating panes last, the topmost at the end
-	Pinned         []layout.Float // floating panes shown over all tabs
-	Gap            int            // columns between two panes
-	Side           layout.Rect    // area of the list of sessions beside a single pane; zero width: none
-	single         bool           // only one of several panes is shown, for lack of space
-	TabsLast       bool           // new tabs go to the end, like tmux's windows
-	Focus          string         // session id
-	Zoomed         bool
-	expected       map[string]bool // started sessions that are not listed yet
-	ReadOnly       bool
-	Follow         bool
-	DisabledAlerts Alerts // disabled alerts
-	visits         visited
-	closed         []closedItem
-	raised         int       // number of raises of floating panes so far
-	now            time.Time // time of the last update
+	Sessions         []Session
+	Loaded           bool       // an update has arrived
+	Approvals        []Approval // pending, oldest first
+	Ended            []EndedApproval
+	Unavailable      string // why the source is unreachable; "": it is reachable
+	UnavailableSince time.Time
+	Unreachable      []Unreachable        // hosts that cannot be reached
+	awaited          map[string]Session   // sessions of a layout on hosts that were never reached
+	Only             []string             // ids to show; empty means all sessions
+	seen             map[string]bool      // sessions that ran while the viewer was open: they stay visible after their end
+	shells           map[string]bool      // sessions known to be a user's shell
+	missingSince     map[string]time.Time // times at which sessions disappeared from the list
+	Alerts           map[string]Alert
+	Tabs             []*Tab
+	Current          int            // tab
+	Places           []layout.Place // places on the screen in reading order; floating panes last, the topmost at the end
+	Pinned           []layout.Float // floating panes shown over all tabs
+	Gap              int            // columns between two panes
+	Side             layout.Rect    // area of the list of sessions beside a single pane; zero width: none
+	single           bool           // only one of several panes is shown, for lack of space
+	TabsLast         bool           // new tabs go to the end, like tmux's windows
+	Focus            string         // session id
+	Zoomed           bool
+	expected         map[string]bool // started sessions that are not listed yet
+	ReadOnly         bool
+	Follow           bool
+	DisabledAlerts   Alerts // disabled alerts
+	visits           visited
+	closed           []closedItem
+	raised           int       // number of raises of floating panes so far
+	now              time.Time // time of the last update
 }
 
 // New returns a model of the given sessions, or of all running ones if only is empty.
@@ -54,7 +54,7 @@ func New(only []string) Model {
 func (m *Model) Update(u Update, now time.Time) {
 	m.now = now
 	if u.Unavailable != "" && m.Unavailable == "" {
-		m.AwaySince = now
+		m.UnavailableSince = now
 	}
 	m.Unavailable = u.Unavailable
 	if u.Unavailable != "" {
@@ -104,8 +104,8 @@ func (m *Model) Unexpect(id string) {
 	m.refocus()
 }
 
-// HasUnheardHost reports whether a host has not answered since the viewer started.
-func (m *Model) HasUnheardHost() bool {
+// HasUnreachedHost reports whether a host has not answered since the viewer started.
+func (m *Model) HasUnreachedHost() bool {
 	return slices.ContainsFunc(m.Unreachable, func(c Unreachable) bool { return c.NeverReached })
 }
 

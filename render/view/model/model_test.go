@@ -66,15 +66,15 @@ func TestTabs(t *testing.T) {
 		{"a tab of its own", func(m *Model) { m.MoveToTab() }, "auto c* c"},
 		{"and back", func(m *Model) { m.MoveToTab(); m.StepTab(1) }, "auto* c c"},
 		{"all from a tab", func(m *Model) { m.MoveToTab(); m.ToggleAll(); m.ToggleAll() }, "c* c"},
-		{"split", func(m *Model) { m.Insert(m.Manual(area), "c", "d") }, "{[a b] [c d]}* c"},
-		{"leave: the neighbour is focused", func(m *Model) { m.Pick(1); m.Manual(area); m.Leave("b") }, "{a c}* a"},
-		{"leave the last one", func(m *Model) { m.MoveToTab(); m.Leave("c") }, "auto* c"},
+		{"split", func(m *Model) { m.Insert(m.MakeManual(area), "c", "d") }, "{[a b] [c d]}* c"},
+		{"leave: the neighbour is focused", func(m *Model) { m.Pick(1); m.MakeManual(area); m.RemoveFromTab("b") }, "{a c}* a"},
+		{"leave the last one", func(m *Model) { m.MoveToTab(); m.RemoveFromTab("c") }, "auto* c"},
 		{"swap", func(m *Model) { m.Swap(area, 1) }, "{[c b] a}* c"},
 		{"go to where it is", func(m *Model) { m.MoveToTab(); m.Show(0); m.GoTo("c") }, "auto* c c"},
-		{"go to a tab that was made", func(m *Model) { m.MoveToTab(); m.Show(0); m.Leave("c"); m.GoTo("c") }, "auto c* c"},
-		{"go to what is in no tab", func(m *Model) { m.Leave("a"); m.GoTo("a") }, "auto a* a"},
+		{"go to a tab that was made", func(m *Model) { m.MoveToTab(); m.Show(0); m.RemoveFromTab("c"); m.GoTo("c") }, "auto c* c"},
+		{"go to what is in no tab", func(m *Model) { m.RemoveFromTab("a"); m.GoTo("a") }, "auto a* a"},
 		{"forget", func(m *Model) { m.MoveToTab(); m.Forget("c") }, "auto* b"},
-		{"drop the last tab", func(m *Model) { m.Manual(area); m.DropTab(0) }, "auto* c"},
+		{"drop the last tab", func(m *Model) { m.MakeManual(area); m.DropTab(0) }, "auto* c"},
 	} {
 		m := New(nil)
 		m.Update(running("a", "b", "c"), epoch)
@@ -91,7 +91,7 @@ func TestTabs(t *testing.T) {
 func TestMissingSessions_KeepTheirPlace(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b"), epoch)
-	m.Manual(area)
+	m.MakeManual(area)
 	m.Update(running("a"), epoch)
 	if got := m.String(); got != "{a b}* b" {
 		t.Errorf("at once: %s", got)
@@ -106,8 +106,8 @@ func TestMissingSessions_KeepTheirPlace(t *testing.T) {
 	}
 	m.Update(Update{Unavailable: "refused"}, epoch)
 	m.Update(Update{Unavailable: "still"}, epoch.Add(time.Second))
-	if got := m.String(); got != "a* a" || !m.AwaySince.Equal(epoch) {
-		t.Errorf("away since %v: %s", m.AwaySince, got)
+	if got := m.String(); got != "a* a" || !m.UnavailableSince.Equal(epoch) {
+		t.Errorf("away since %v: %s", m.UnavailableSince, got)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestRemovedIsNoAlert(t *testing.T) {
 func TestLayout(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b"), epoch)
-	m.Manual(area)
+	m.MakeManual(area)
 	m.AddTab(&Tab{Tree: layout.Leaf("a"), Focus: "a", Name: "first"})
 	kept := m.Layout()
 	again := New(nil)

@@ -21,8 +21,8 @@ type Order struct {
 	Answer  func(why string) // receives Obey's result; nil: not wanted
 }
 
-// Obey carries out an order. why is the reason, with a remedy, if it could not, or "".
-func (m *Model) Obey(o *Order, area layout.Rect) (why string) {
+// ApplyOrder carries out an order. why is the reason, with a remedy, if it could not, or "".
+func (m *Model) ApplyOrder(o *Order, area layout.Rect) (why string) {
 	switch o.Do {
 	case "apply":
 		if o.Layout == nil || !m.UseLayout(o.Layout) {
@@ -69,7 +69,7 @@ func (m *Model) place(o *Order, area layout.Rect) (why string) {
 	case o.Beside != "" && o.Tab != "" && !over && !slices.ContainsFunc(m.Tabs, func(t *Tab) bool { return t.Name == o.Tab && slices.Contains(m.TiledPanes(t), o.Beside) }):
 		return m.nameOf(o.Beside) + " has no pane in tab " + o.Tab + ": omit --beside or --tab"
 	case o.Pinned:
-		return m.placeOver(o, m.Tab())
+		return m.placeFloating(o, m.Tab())
 	case o.Tab != "":
 		at = slices.IndexFunc(m.Tabs, func(t *Tab) bool { return t.Name == o.Tab })
 		if at < 0 {
@@ -81,13 +81,13 @@ func (m *Model) place(o *Order, area layout.Rect) (why string) {
 	}
 	t := m.Tabs[at]
 	if o.Float {
-		return m.placeOver(o, t)
+		return m.placeFloating(o, t)
 	}
 	if t.Auto {
 		if at != m.Current { // what it shows follows from what runs
 			return "the tab shows all sessions: go there first, or place " + m.nameOf(o.Session) + " in a new tab (--tab NAME)"
 		}
-		if m.Manual(area); t.Auto { // nothing is there to stand beside
+		if m.MakeManual(area); t.Auto { // nothing is there to stand beside
 			m.unfloat(t, o.Session)
 			t.Auto, t.Tree, m.Focus = false, layout.Leaf(o.Session), o.Session
 			return ""
@@ -130,18 +130,18 @@ func (m *Model) place(o *Order, area layout.Rect) (why string) {
 // removePanes removes a session's panes from tabs that have others.
 func (m *Model) removePanes(id string, area layout.Rect) (done bool) {
 	if ids := m.TiledPanes(m.Tab()); len(ids) > 1 && slices.Contains(ids, id) {
-		m.Manual(area)
+		m.MakeManual(area)
 	}
 	done = m.IsPinned(id)
 	m.Pinned = keptFloats(m.Pinned, func(other string) bool { return other != id })
 	for i := len(m.Tabs) - 1; i >= 0; i-- {
 		t := m.Tabs[i]
-		if !t.floats(id) && (t.Auto || !t.Tree.Has(id)) {
+		if !t.isFloating(id) && (t.Auto || !t.Tree.Has(id)) {
 			continue
 		}
 		done = true
 		if i == m.Current {
-			m.Leave(id)
+			m.RemoveFromTab(id)
 			continue
 		}
 		if m.unfloat(t, id); t.Auto {

@@ -46,7 +46,7 @@ func TestObey(t *testing.T) {
 		"unknown beside one":   {Order{Do: "place", Session: "c", Beside: "zz"}, true, []string{"a", "b", "c"}, 2, 0, "a"},
 	} {
 		m := fresh()
-		why := m.Obey(&c.o, area)
+		why := m.ApplyOrder(&c.o, area)
 		ok := why == ""
 		got := m.Tabs[0].Tree.Sessions()
 		same := len(got) == len(c.first)
@@ -60,7 +60,7 @@ func TestObey(t *testing.T) {
 
 	m := fresh() // of what follows from what runs, a session is taken away by hand
 	m.Tabs = []*Tab{{Auto: true, Focus: "a"}}
-	if m.Obey(&Order{Do: "close", Session: "b"}, area) != "" || m.Tabs[0].Auto || m.Tabs[0].Tree.Has("b") || len(m.Tabs[0].Tree.Sessions()) != 2 {
+	if m.ApplyOrder(&Order{Do: "close", Session: "b"}, area) != "" || m.Tabs[0].Auto || m.Tabs[0].Tree.Has("b") || len(m.Tabs[0].Tree.Sessions()) != 2 {
 		t.Errorf("closed in the grid: %+v", m.Tabs[0])
 	}
 }
@@ -84,7 +84,7 @@ func TestObey_ErrorsNameRemedy(t *testing.T) {
 		{Order{Do: "focus", Session: "zz"}, "zz is not shown here: `longterm layout place` shows it"},
 		{Order{Do: "place", Session: "b", Beside: "a", Stacked: true}, ""},
 	} {
-		if why := m.Obey(&c.o, area); why != c.want {
+		if why := m.ApplyOrder(&c.o, area); why != c.want {
 			t.Errorf("%+v: %q; want %q", c.o, why, c.want)
 		}
 	}

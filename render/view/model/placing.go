@@ -13,8 +13,8 @@ func (m *Model) Arrange(area layout.Rect) []layout.Place {
 	if m.Zoomed && m.Focus != "" {
 		return []layout.Place{{Session: m.Focus, Area: area}}
 	}
-	over := m.floating(area)
-	if len(over) == 0 && m.Floats(m.Focus) { // no space for floating panes
+	over := m.floatPlaces(area)
+	if len(over) == 0 && m.IsFloating(m.Focus) { // no space for floating panes
 		return []layout.Place{{Session: m.Focus, Area: area}}
 	}
 	return append(m.tiles(area), over...)
@@ -93,7 +93,7 @@ func (m *Model) Insert(t *Tab, beside, id string) {
 	switch {
 	case !slices.Contains(m.Tabs, t):
 		return
-	case beside != "" && m.Floats(beside): // new panes of a floating pane float too
+	case beside != "" && m.IsFloating(beside): // new panes of a floating pane float too
 		m.AddFloat(t, id)
 		return
 	case t.Auto:
@@ -118,8 +118,8 @@ func (m *Model) MoveToTab() bool {
 		if ids := t.Tree.Sessions(); len(ids) == 1 && ids[0] == id {
 			return false
 		}
-		m.Leave(id)
-	} else if m.Floats(id) {
+		m.RemoveFromTab(id)
+	} else if m.IsFloating(id) {
 		m.unfloat(t, id)
 	}
 	m.AddTab(&Tab{Tree: layout.Leaf(id), Focus: id})
@@ -172,7 +172,7 @@ func (m *Model) MoveBorder(area layout.Rect, stacked bool, by int) bool {
 // unzoom ends the zoom and makes the current tab manual, so that a change is visible.
 func (m *Model) unzoom(area layout.Rect) *Tab {
 	m.Zoomed = false
-	return m.Manual(area)
+	return m.MakeManual(area)
 }
 
 // Even gives all panes equal space.
@@ -196,7 +196,7 @@ func (m *Model) Rearrange(area layout.Rect) string {
 // ArrangeAs applies the built-in arrangement of a name to the current tab. It returns false if the tab has fewer than
 // two panes. Rearrange continues from it.
 func (m *Model) ArrangeAs(area layout.Rect, name string) bool {
-	t := m.Manual(area)
+	t := m.MakeManual(area)
 	t.nextArrangement = max(0, slices.IndexFunc(layout.Arrangements, func(a layout.Arrangement) bool { return a.Name == name }))
 	return m.Rearrange(area) != ""
 }
@@ -262,7 +262,7 @@ func (m *Model) Join(area layout.Rect, id string, s layout.Splitting, cells int)
 	if slices.Contains(m.ShownPanes(), id) {
 		return "session is already in this tab"
 	}
-	t := m.Manual(area)
+	t := m.MakeManual(area)
 	was := copyTree(t.Tree)
 	if !m.SplitBy(t, area, m.LastTiled(), id, s, cells) {
 		t.Tree = was

@@ -23,11 +23,11 @@ type Session struct {
 	Ended      time.Time // zero while it runs
 	Size       string    // size policy: latest, largest, smallest, fixed
 
-	Phase      Phase
-	Doing      string    // command that its shell runs
-	Since      time.Time // start of the phase
-	LastExit   *int      // status of the shell's last command, if known
-	FullScreen bool      // a program uses the full screen
+	Phase        Phase
+	ShellCommand string    // command that its shell runs
+	Since        time.Time // start of the phase
+	LastExit     *int      // status of the shell's last command, if known
+	FullScreen   bool      // a program uses the full screen
 	// kind of input it waits for: password, confirm, menu, text, screen, prompt, approval; "" means none
 	Needs            string
 	Agent            string // the coding agent in it and its state, such as "claude working"; "" means unknown
@@ -60,8 +60,8 @@ type Progress struct {
 // StateRunning is the state of a session that takes input.
 const StateRunning = "running"
 
-// Ran returns how long a session ran or has been running.
-func (s *Session) Ran(now time.Time) time.Duration {
+// RunTime returns how long a session ran or has been running.
+func (s *Session) RunTime(now time.Time) time.Duration {
 	if !s.Ended.IsZero() {
 		now = s.Ended
 	}
@@ -87,10 +87,10 @@ func (s *Session) NeedsAnswer() bool {
 // Update is the state of all sessions.
 type Update struct {
 	Sessions    []Session
-	Approvals   []Approval    // pending, oldest first
-	Ended       []Ended       // recently ended, newest last
-	Unavailable string        // why the source is unreachable; Sessions is then unset
-	Unreachable []Unreachable // the unreachable ones of several hosts
+	Approvals   []Approval      // pending, oldest first
+	Ended       []EndedApproval // recently ended, newest last
+	Unavailable string          // why the source is unreachable; Sessions is then unset
+	Unreachable []Unreachable   // the unreachable ones of several hosts
 }
 
 // Unreachable is an unreachable host. The list contains its sessions as last known.

@@ -110,9 +110,9 @@ func (m *Model) DropTab(i int) {
 	}
 }
 
-// Manual replaces the generated grid of the current tab by an equal tree that can be changed. A tab without panes stays
+// MakeManual replaces the generated grid of the current tab by an equal tree that can be changed. A tab without panes stays
 // as it is.
-func (m *Model) Manual(area layout.Rect) *Tab {
+func (m *Model) MakeManual(area layout.Rect) *Tab {
 	t := m.Tab()
 	if ids := m.TiledPanes(t); t.Auto && len(ids) > 0 {
 		t.Auto, t.Tree, t.asGrid = false, layout.Tiles(area, ids), m.Side.W > 0 || m.single
@@ -120,8 +120,8 @@ func (m *Model) Manual(area layout.Rect) *Tab {
 	return t
 }
 
-// Leave removes a session from the current tab.
-func (m *Model) Leave(id string) {
+// RemoveFromTab removes a session from the current tab.
+func (m *Model) RemoveFromTab(id string) {
 	t := m.Tab()
 	if t.Auto {
 		m.seen[id] = false
@@ -175,7 +175,7 @@ func (m *Model) prune(now time.Time) {
 		if t.Auto {
 			continue
 		}
-		if t.setTree(t.Tree.Keep(keep)); t.Tree == nil {
+		if t.setTree(t.Tree.Filter(keep)); t.Tree == nil {
 			m.DropTab(i)
 		}
 	}
@@ -226,7 +226,7 @@ func (m *Model) tabOf(id string) int {
 	at := -1
 	for i, t := range m.Tabs {
 		switch {
-		case !t.Auto && t.Tree.Has(id), t.floats(id):
+		case !t.Auto && t.Tree.Has(id), t.isFloating(id):
 			return i
 		case t.Auto && slices.Contains(m.Visible(), id):
 			at = i
@@ -242,7 +242,7 @@ func (m *Model) Forget(id string) {
 		switch t := m.Tabs[i]; {
 		case i == m.Current:
 			if len(m.ShownPanes()) > 0 {
-				m.Leave(id)
+				m.RemoveFromTab(id)
 			}
 		default:
 			m.unfloat(t, id)

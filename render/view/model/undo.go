@@ -48,7 +48,7 @@ func (m *Model) ClosePane(id string) {
 		was := *f
 		c.float, c.pinned = &was, m.IsPinned(id)
 	}
-	m.Leave(id)
+	m.RemoveFromTab(id)
 	c.remaining = slices.Clone(m.ShownPanes())
 	m.recordClosed(c)
 }
@@ -72,7 +72,7 @@ func (m *Model) reopenTab(c closedItem) bool {
 	t := c.tab
 	if !t.Auto {
 		t.Floats = keptFloats(t.Floats, func(id string) bool { return m.Session(id) != nil })
-		if t.setTree(t.Tree.Keep(func(id string) bool { return m.Session(id) != nil })); t.Tree == nil {
+		if t.setTree(t.Tree.Filter(func(id string) bool { return m.Session(id) != nil })); t.Tree == nil {
 			return false // its sessions were removed
 		}
 	}
@@ -99,9 +99,9 @@ func (m *Model) reopenPane(c closedItem) bool {
 	}
 	m.Show(i)
 	switch t := m.Tab(); {
-	case c.pinned && !m.Floats(c.id) && !t.Tree.Has(c.id):
+	case c.pinned && !m.IsFloating(c.id) && !t.Tree.Has(c.id):
 		m.pin(*c.float)
-	case c.float != nil && !t.Tree.Has(c.id) && !t.floats(c.id):
+	case c.float != nil && !t.Tree.Has(c.id) && !t.isFloating(c.id):
 		t.Floats = append(t.Floats, *c.float)
 	case t.Auto:
 	case c.tree != nil && slices.Equal(t.Tree.Sessions(), c.remaining): // nothing came or went since

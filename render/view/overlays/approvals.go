@@ -35,12 +35,12 @@ const (
 // accepts an answer only for a request that was on the screen when the key arrived. A request that ended elsewhere
 // stays, with how it ended, until a key acknowledges it.
 type Approvals struct {
-	Items  func() []model.Approval // returns the pending approvals, oldest first; called before every drawing and key
-	Ending func(id string) string  // returns how an approval ended that is no longer pending
-	Answer func(ids []string, r Reply)
-	Home   string
-	Now    func() time.Time
-	First  string // id of the approval to show first; "": the oldest
+	Items   func() []model.Approval // returns the pending approvals, oldest first; called before every drawing and key
+	Outcome func(id string) string  // returns how an approval ended that is no longer pending
+	Answer  func(ids []string, r Reply)
+	Home    string
+	Now     func() time.Time
+	First   string // id of the approval to show first; "": the oldest
 
 	all         []model.Approval // pending approvals, with those of a group next to each other
 	index       int              // index of the shown one, while it is pending

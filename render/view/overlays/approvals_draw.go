@@ -124,7 +124,7 @@ func (p *Approvals) drawFoot(s *Screen, at layout.Rect) {
 	case p.shown.ID == "":
 		put(last, "any key closes", th.PanelKey)
 	case p.ended:
-		how := p.Ending(p.shown.ID)
+		how := p.Outcome(p.shown.ID)
 		if how == "" {
 			how = "no longer pending"
 		}
@@ -240,8 +240,8 @@ func (p *Approvals) drawLine(s *Screen, at layout.Rect) {
 	n := canvas.TextWidth(label)
 	room := max(1, at.W-n-1)
 	text, before := p.line.String(), string(p.line.text[:p.line.at])
-	if hidden := canvas.Before(before, room-1); hidden > 0 {
-		hidden = canvas.Before(before, room-2)
+	if hidden := canvas.OverflowBytes(before, room-1); hidden > 0 {
+		hidden = canvas.OverflowBytes(before, room-2)
 		before, text = "…"+before[hidden:], "…"+text[hidden:]
 	}
 	s.Canvas.Text(at.X, y, n, label, th.PanelKey)

@@ -25,8 +25,8 @@ type desk struct {
 
 func (d *desk) panel() *Approvals {
 	return &Approvals{
-		Items:  func() []model.Approval { return slices.Clone(d.list) },
-		Ending: func(id string) string { return d.ended[id] },
+		Items:   func() []model.Approval { return slices.Clone(d.list) },
+		Outcome: func(id string) string { return d.ended[id] },
 		Answer: func(ids []string, r Reply) {
 			d.answers = append(d.answers, strings.TrimSpace(fmt.Sprint(ids, " ", r.Answer, " ", r.Rule, r.Feedback)))
 			d.end(ids...)

@@ -82,8 +82,8 @@ func hintsInWhole(cells []hintCell, fit, most int) [][]hintCell {
 	return nil
 }
 
-// shedOrder lists the groups that small terminals omit, the first ones first; help has all.
-var shedOrder = []string{keymap.CopyMode, keymap.Typing, keymap.Tabs, keymap.Viewer, keymap.Panes}
+// omitOrder lists the groups that small terminals omit, the first ones first; help has all.
+var omitOrder = []string{keymap.CopyMode, keymap.Typing, keymap.Tabs, keymap.Viewer, keymap.Panes}
 
 // DrawHints shows the keys that may follow the prefix, or a mode's keys, over the panes' area. A group is shown as a
 // whole or omitted; the panel names omitted groups.
@@ -96,7 +96,7 @@ func DrawHints(s *Screen, area layout.Rect, mode *keymap.Mode) {
 	cells := hintCells(rows)
 	fit := max(1, area.W/hintWidth)
 	lines, left := hintLines(cells, fit, area.H-1), 0
-	for _, g := range shedOrder {
+	for _, g := range omitOrder {
 		if lines < area.H || area.H < 2 {
 			break
 		}

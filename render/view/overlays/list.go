@@ -21,7 +21,7 @@ type Item struct {
 	Extra      string // shown on the right
 	ExtraColor tcell.Color
 	Names      string // further words to search, not shown
-	Lead       string // action of Enter, if items differ
+	EnterHint  string // action of Enter, if items differ
 	Sign       string
 	Color      tcell.Color // colour of the sign
 	Session    string      // session to preview; "" means none
@@ -303,14 +303,14 @@ func (l *List) nameWidth() (w int) {
 func (l *List) drawQuery(s *Screen, at layout.Rect) {
 	th := s.Theme
 	text, before := l.line.String(), string(l.line.text[:l.line.at])
-	n := canvas.Before(before, at.W-4)
+	n := canvas.OverflowBytes(before, at.W-4)
 	before, text = before[n:], text[n:]
 	s.Canvas.Text(at.X, at.Y, at.W, " › "+text, th.PanelKey)
 	if len(l.line.text) == 0 {
 		s.Canvas.Text(at.X+3, at.Y, at.W-3, firstThatFits(at.W-3, hintsOf(l)...), th.PanelDim)
-	} else if it := l.choice(); it != nil && it.Lead != "" {
-		if n := canvas.TextWidth(it.Lead) + 1; n < at.W-6-canvas.TextWidth(text) {
-			s.Canvas.Text(at.X+at.W-n, at.Y, n, it.Lead, th.PanelDim)
+	} else if it := l.choice(); it != nil && it.EnterHint != "" {
+		if n := canvas.TextWidth(it.EnterHint) + 1; n < at.W-6-canvas.TextWidth(text) {
+			s.Canvas.Text(at.X+at.W-n, at.Y, n, it.EnterHint, th.PanelDim)
 		}
 	}
 	s.Canvas.ShowCursor(min(at.X+3+canvas.TextWidth(before), at.X+at.W-1), at.Y, tcell.CursorStyleDefault)
@@ -318,8 +318,8 @@ func (l *List) drawQuery(s *Screen, at layout.Rect) {
 
 // hintsOf returns the hints about keys, the longest first.
 func hintsOf(l *List) []string {
-	if it := l.choice(); it != nil && it.Lead != "" {
-		return []string{"type to find  ↑↓ choose  " + it.Lead + "  Ctrl-Y copies  Esc closes", it.Lead + "  Esc closes", "type to find"}
+	if it := l.choice(); it != nil && it.EnterHint != "" {
+		return []string{"type to find  ↑↓ choose  " + it.EnterHint + "  Ctrl-Y copies  Esc closes", it.EnterHint + "  Esc closes", "type to find"}
 	}
 	if l.Hint != "" {
 		return []string{"type to find  ↑↓ choose  " + l.Hint + "  Esc closes", l.Hint + "  Esc closes", "type to find"}
@@ -380,11 +380,11 @@ func (l *List) drawItem(s *Screen, at layout.Rect, n, names int) {
 // endOf returns the end of a text that fits w columns, with "…" for the omitted part, and the index of the character
 // that "…" replaces.
 func endOf(text string, w int) (string, int) {
-	n := canvas.Before(text, w)
+	n := canvas.OverflowBytes(text, w)
 	if n == 0 {
 		return text, 0
 	}
-	n = canvas.Before(text, w-1)
+	n = canvas.OverflowBytes(text, w-1)
 	return "…" + text[n:], max(0, utf8.RuneCountInString(text[:n])-1)
 }
 

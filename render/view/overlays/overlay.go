@@ -46,9 +46,9 @@ const (
 // Covers reports whether an overlay is drawn over the panes, which are then dimmed; others are lines in the bar.
 func Covers(o Overlay) bool {
 	switch o := o.(type) {
-	case nil, *Number:
+	case nil, *DigitPrompt:
 		return false
-	case *Question:
+	case *Confirmation:
 		return Covers(o.Behind)
 	case *Prompt:
 		return Covers(o.Behind)

@@ -192,7 +192,7 @@ func TestSearchPrompt(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	for key, want := range map[string]bool{"y": true, "Y": true, "n": false, "Enter": false, "Escape": false} {
 		yes := false
-		d := show(t, 40, 5, &Question{Text: "kill a?", Yes: func() { yes = true }})
+		d := show(t, 40, 5, &Confirmation{Text: "kill a?", Yes: func() { yes = true }})
 		if got := d.term.Row(4); got != " kill a? y/n" {
 			t.Errorf("%q", got)
 		}

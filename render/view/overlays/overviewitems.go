@@ -14,7 +14,7 @@ import (
 
 // Overview returns the sessions by urgency, then by start time, newest first, each with its last line. take is called
 // with the chosen one.
-func Overview(m *model.Model, th *theme.Theme, home string, now time.Time, last map[string]model.Glance, take func(id string)) []Item {
+func Overview(m *model.Model, th *theme.Theme, home string, now time.Time, last map[string]model.Summary, take func(id string)) []Item {
 	order := make([]*model.Session, 0, len(m.Sessions))
 	for i := range m.Sessions {
 		order = append(order, &m.Sessions[i])

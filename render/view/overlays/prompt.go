@@ -84,8 +84,8 @@ func (p *Prompt) Draw(s *Screen) {
 	s.Bar.DrawLine(s.Canvas, s.Theme, statusbar.Line{Label: label, Text: text, At: p.line.at, Note: note})
 }
 
-// Question requests a confirmation in the status bar.
-type Question struct {
+// Confirmation requests a confirmation in the status bar.
+type Confirmation struct {
 	Text   string
 	Yes    func()
 	No     func()  // may be nil
@@ -93,7 +93,7 @@ type Question struct {
 }
 
 // Key handles y as yes and everything else as no.
-func (q *Question) Key(k input.Key) Result {
+func (q *Confirmation) Key(k input.Key) Result {
 	if k.Text == "y" || k.Text == "Y" {
 		return Result{Close: true, Then: q.Yes}
 	}
@@ -101,10 +101,10 @@ func (q *Question) Key(k input.Key) Result {
 }
 
 // Paste closes the question as a no.
-func (q *Question) Paste(string) Result { return Result{Close: true, Then: q.No} }
+func (q *Confirmation) Paste(string) Result { return Result{Close: true, Then: q.No} }
 
 // Mouse closes the question as a no on a click.
-func (q *Question) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
+func (q *Confirmation) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
 	if e.Buttons()&tcell.ButtonPrimary == 0 {
 		return Result{}
 	}
@@ -112,21 +112,21 @@ func (q *Question) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
 }
 
 // Draw draws the question in the bar.
-func (q *Question) Draw(s *Screen) {
+func (q *Confirmation) Draw(s *Screen) {
 	if q.Behind != nil {
 		q.Behind.Draw(s)
 	}
 	s.Bar.DrawText(s.Canvas, " "+q.Text+" y/n", s.Theme.Alarm)
 }
 
-// Number reads a single digit.
-type Number struct {
+// DigitPrompt reads a single digit.
+type DigitPrompt struct {
 	Text string
 	Take func(n int) // receives 1 to 9
 }
 
 // Key handles a digit; any other key cancels.
-func (q *Number) Key(k input.Key) Result {
+func (q *DigitPrompt) Key(k input.Key) Result {
 	if k.Code >= '1' && k.Code <= '9' && k.Mods == 0 {
 		return Result{Close: true, Then: func() { q.Take(int(k.Code - '0')) }}
 	}
@@ -134,12 +134,12 @@ func (q *Number) Key(k input.Key) Result {
 }
 
 // Paste closes the prompt without a number.
-func (q *Number) Paste(string) Result { return closed }
+func (q *DigitPrompt) Paste(string) Result { return closed }
 
 // Mouse closes the prompt on a click.
-func (q *Number) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
+func (q *DigitPrompt) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
 	return Result{Close: e.Buttons()&tcell.ButtonPrimary != 0}
 }
 
 // Draw draws the prompt in the bar.
-func (q *Number) Draw(s *Screen) { s.Bar.DrawText(s.Canvas, " "+q.Text+" 1-9", s.Theme.Alarm) }
+func (q *DigitPrompt) Draw(s *Screen) { s.Bar.DrawText(s.Canvas, " "+q.Text+" 1-9", s.Theme.Alarm) }

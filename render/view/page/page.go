@@ -59,7 +59,7 @@ func text(l *render.Line, from, to int) string {
 	col := from
 	for i := range l.Spans {
 		s := &l.Spans[i]
-		blank := s.Conceal || ofPicture(l, s)
+		blank := s.Conceal || isImageSpan(l, s)
 		s.Characters(func(t string, at, width int) bool {
 			if at < from { // before it, or a wide character cut in two
 				col = max(col, at+width)
@@ -85,8 +85,8 @@ func text(l *render.Line, from, to int) string {
 	return b.String()
 }
 
-// ofPicture reports whether a span is part of an image. Such spans may contain blocks where the row's text has blanks.
-func ofPicture(l *render.Line, s *render.Span) bool {
+// isImageSpan reports whether a span is part of an image. Such spans may contain blocks where the row's text has blanks.
+func isImageSpan(l *render.Line, s *render.Span) bool {
 	return slices.ContainsFunc(l.Pictures, func(p render.Picture) bool { return s.Col >= p.Col && s.Col < p.Col+p.Width })
 }
 
@@ -104,7 +104,7 @@ func columnOf(l *render.Line, offset int) int {
 	at := 0
 	for i := range l.Spans {
 		s := &l.Spans[i]
-		if ofPicture(l, s) { // a blank for each column
+		if isImageSpan(l, s) { // a blank for each column
 			if at+s.Width > offset {
 				return s.Col + offset - at
 			}

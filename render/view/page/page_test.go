@@ -113,7 +113,7 @@ func TestWords(t *testing.T) {
 		{"W", from, func(at Pos) Pos { return p.NextWord(at, BigWord) }, "0,4 0,8 0,18 0,22 0,28 1,10 3,2 3,9 3,11 4,0 4,5 4,10 5,0"},
 		{"E", from, func(at Pos) Pos { return p.WordEnd(at, BigWord) }, "0,2 0,6 0,16 0,20 0,26 1,8 1,10 3,7 3,9 3,14 4,3 4,8 4,12 5,2"},
 		{"B", to, func(at Pos) Pos { return p.WordBefore(at, BigWord) }, "5,0 4,10 4,5 4,0 3,11 3,9 3,2 1,10 0,28 0,22 0,18 0,8 0,4 0,0"},
-		{"emacs' M-f", from, func(at Pos) Pos { return p.BehindWord(at, Word) }, "0,3 0,7 0,10 0,17 0,19 0,21 0,23 0,24 0,25 0,26 0,27 1,5 1,6 1,9 1,11 3,3 3,4 3,5 3,6 3,8 3,10 3,12 3,13 3,15 4,4 4,7 4,8 4,9 4,11 4,12 4,13 5,3"},
+		{"emacs' M-f", from, func(at Pos) Pos { return p.AfterWord(at, Word) }, "0,3 0,7 0,10 0,17 0,19 0,21 0,23 0,24 0,25 0,26 0,27 1,5 1,6 1,9 1,11 3,3 3,4 3,5 3,6 3,8 3,10 3,12 3,13 3,15 4,4 4,7 4,8 4,9 4,11 4,12 4,13 5,3"},
 	} {
 		at := c.at
 		for i, want := range strings.Fields(c.stops) {
@@ -184,7 +184,7 @@ func TestOlder(t *testing.T) {
 	s.SelectNear(Pos{11, 0})
 	older := []render.Line{line("a needle"), line("b"), line("needle needle")}
 	p.Prepend(older)
-	s.Older(p, len(older))
+	s.AddOlder(p, len(older))
 	want := []Match{{Pos{7, 2}, Pos{7, 7}}, {Pos{9, 0}, Pos{9, 5}}, {Pos{9, 7}, Pos{9, 12}}, {Pos{10, 2}, Pos{10, 7}}}
 	if !reflect.DeepEqual(s.Matches, want) || s.Count() != "4/4" || p.First != 7 {
 		t.Errorf("%v %s, first %d", s.Matches, s.Count(), p.First)
@@ -233,7 +233,7 @@ func FuzzPage(f *testing.F) {
 			}
 		}
 		for _, of := range []WordKind{Word, BigWord} {
-			for _, to := range []Pos{p.NextWord(at, of), p.WordBefore(at, of), p.WordEnd(at, of), p.BehindWord(at, of)} {
+			for _, to := range []Pos{p.NextWord(at, of), p.WordBefore(at, of), p.WordEnd(at, of), p.AfterWord(at, of)} {
 				if to != p.Clamp(to) {
 					t.Fatalf("from %v to %v", at, to)
 				}

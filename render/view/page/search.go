@@ -48,8 +48,8 @@ func NewSearch(p *Page, pattern string, isRegexp bool) *Search {
 	return s
 }
 
-// Older adds the matches in n rows that were prepended to the page.
-func (s *Search) Older(p *Page, n int) {
+// AddOlder adds the matches in n rows that were prepended to the page.
+func (s *Search) AddOlder(p *Page, n int) {
 	if s.re == nil || len(s.Matches) >= MaxMatches {
 		return
 	}

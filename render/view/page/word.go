@@ -117,8 +117,8 @@ func (w *walker) back() bool {
 	return true
 }
 
-// past moves to the first column of another class.
-func (w *walker) past(class uint8) bool {
+// skipClass moves to the first column of another class.
+func (w *walker) skipClass(class uint8) bool {
 	for w.class() == class {
 		if !w.next() {
 			return false
@@ -130,8 +130,8 @@ func (w *walker) past(class uint8) bool {
 // NextWord returns the start of the next word.
 func (p *Page) NextWord(at Pos, kind WordKind) Pos {
 	w := p.walkFrom(at, kind)
-	if c := w.class(); c == blank || w.past(c) {
-		w.past(blank)
+	if c := w.class(); c == blank || w.skipClass(c) {
+		w.skipClass(blank)
 	}
 	return p.Clamp(w.at)
 }
@@ -160,8 +160,8 @@ func (p *Page) WordEnd(at Pos, kind WordKind) Pos {
 	return p.Clamp(w.at)
 }
 
-// BehindWord returns the position after the word at a position, or after the next word, as in emacs.
-func (p *Page) BehindWord(at Pos, kind WordKind) Pos {
+// AfterWord returns the position after the word at a position, or after the next word, as in emacs.
+func (p *Page) AfterWord(at Pos, kind WordKind) Pos {
 	w := p.walkFrom(at, kind)
 	w.wordEnd()
 	return p.Clamp(w.at)
@@ -169,7 +169,7 @@ func (p *Page) BehindWord(at Pos, kind WordKind) Pos {
 
 // wordEnd moves past the word, or the next one; end is its last column.
 func (w *walker) wordEnd() (end Pos) {
-	if !w.past(blank) {
+	if !w.skipClass(blank) {
 		return w.at
 	}
 	for class := w.class(); w.class() == class; {

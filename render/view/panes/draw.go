@@ -20,7 +20,7 @@ func (s *Set) Draw(c *canvas.Canvas, th *theme.Theme, focused string, status Sta
 		}
 		c.SetCovered(p.covers)
 		p.drawStatus(c, th, status)
-		p.drawFrame(c, th, p.ID == focused)
+		p.drawBorder(c, th, p.ID == focused)
 		p.drawRows(c, th, status)
 	}
 	c.SetCovered(s.floatAreas)
@@ -62,7 +62,7 @@ func (p *Pane) drawStatus(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
 		s.Cols, s.Rows = p.screen.Cols, p.screen.Rows
 	}
 	at := p.Area
-	if p.hasFrame() {
+	if p.hasBorder() {
 		at.X, at.W, s.Rule = at.X+1, at.W-2, edge(th, s.Focused)
 	}
 	p.status = s.Draw(c, th, at, p.status)

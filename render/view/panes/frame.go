@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Frames sets whether all panes have a border. Floating panes always have one.
-func (s *Set) Frames(on bool) { s.framed = on }
+// SetBorders sets whether all panes have a border. Floating panes always have one.
+func (s *Set) SetBorders(on bool) { s.framed = on }
 
 // FloatAreas returns the areas covered by floating panes.
 func (s *Set) FloatAreas() []layout.Rect { return s.floatAreas }
@@ -20,8 +20,8 @@ const (
 	framedFromRows = 3
 )
 
-// hasFrame reports whether the pane has a border.
-func (p *Pane) hasFrame() bool {
+// hasBorder reports whether the pane has a border.
+func (p *Pane) hasBorder() bool {
 	return (p.float || p.set != nil && p.set.framed) && !p.folded && p.Area.W >= framedFrom && p.Area.H >= framedFromRows
 }
 
@@ -33,10 +33,10 @@ func edge(th *theme.Theme, focused bool) *tcell.Style {
 	return &th.Separator
 }
 
-// drawFrame draws the border without the title, unless it is already drawn.
-func (p *Pane) drawFrame(c *canvas.Canvas, th *theme.Theme, focused bool) {
+// drawBorder draws the border without the title, unless it is already drawn.
+func (p *Pane) drawBorder(c *canvas.Canvas, th *theme.Theme, focused bool) {
 	want := edge(th, focused)
-	if !p.hasFrame() || p.edge == want {
+	if !p.hasBorder() || p.edge == want {
 		return
 	}
 	p.edge = want

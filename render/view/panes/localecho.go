@@ -23,8 +23,8 @@ type localEcho struct {
 	armed    bool           // a timer for the next check runs
 }
 
-// Predict sets when typed text is drawn before its echo arrives: always, never, or on slow links (default).
-func (s *Set) Predict(when string) { s.predict = when }
+// SetLocalEcho sets when typed text is drawn before its echo arrives: always, never, or on slow links (default).
+func (s *Set) SetLocalEcho(when string) { s.predict = when }
 
 // noteInput predicts the effect of input message n.
 func (p *Pane) noteInput(in Input, n uint64) {
@@ -76,7 +76,7 @@ func (p *Pane) confirmEcho(f Frame, resized bool) {
 func (p *Pane) updateEcho() {
 	a, now := &p.echo, p.set.host.Now()
 	a.Compare(confirmedScreen{&p.screen}, now)
-	cells, row, col, on := a.Drawn()
+	cells, row, col, on := a.Overlay()
 	if !slices.Equal(cells, a.cells) {
 		p.markCells(a.cells)
 		p.markCells(cells)

@@ -19,7 +19,7 @@ type link struct {
 func newLink(t *testing.T, predict string) *link {
 	l := &link{stage: newStage(t, 20, 4)}
 	l.far = true
-	l.Predict(predict)
+	l.SetLocalEcho(predict)
 	l.p = l.show("a")
 	return l
 }
@@ -30,7 +30,7 @@ func (l *link) types(text string) {
 		if r == '\r' {
 			k = input.Key{Code: input.KeyEnter}
 		}
-		l.p.Act(Input{Key: &k})
+		l.p.SendInput(Input{Key: &k})
 	}
 }
 
@@ -98,9 +98,9 @@ func TestTypedAhead(t *testing.T) {
 		}, "Password: |"},
 		{"an arrow", "auto", func(l *link) {
 			l.types("b")
-			l.p.Act(Input{Key: &input.Key{Code: input.KeyLeft}})
+			l.p.SendInput(Input{Key: &input.Key{Code: input.KeyLeft}})
 		}, "$ a|<b>"},
-		{"pasted", "auto", func(l *link) { l.p.Act(Input{Paste: new(string)}); l.types("b") }, "$ a<b>|"},
+		{"pasted", "auto", func(l *link) { l.p.SendInput(Input{Paste: new(string)}); l.types("b") }, "$ a<b>|"},
 		{"the connection was lost", "auto", func(l *link) { l.types("b"); l.p.Apply(Frame{Reconnecting: true}); l.types("c") }, "$ a|"},
 		{"typed while it was lost", "auto", func(l *link) { l.typed += 3; l.types("b") }, "$ a|"},
 		{"who looks only types nothing", "auto", func(l *link) {

@@ -45,7 +45,7 @@ func (p *Pane) Inner() layout.Rect {
 	switch {
 	case p.folded:
 		return layout.Rect{X: p.Area.X, Y: p.Area.Y, W: p.Area.W}
-	case p.hasFrame():
+	case p.hasBorder():
 		return layout.Rect{X: p.Area.X + 1, Y: p.Area.Y + 1, W: p.Area.W - 2, H: p.Area.H - 2}
 	case p.Area.H < 2:
 		return p.Area
@@ -162,12 +162,12 @@ func (p *Pane) Scroll(by int) {
 	}
 }
 
-// Terminal returns the modes of the session's terminal.
-func (p *Pane) Terminal() *vterm.Modes { return &p.modes }
+// Modes returns the modes of the session's terminal.
+func (p *Pane) Modes() *vterm.Modes { return &p.modes }
 
-// Act sends input to the session. seen reports that its echo may be drawn before the session answers.
-func (p *Pane) Act(in Input) (seen bool) {
-	n := p.stream.Act(in)
+// SendInput sends input to the session. seen reports that its echo may be drawn before the session answers.
+func (p *Pane) SendInput(in Input) (seen bool) {
+	n := p.stream.SendInput(in)
 	if n > 0 {
 		p.noteInput(in, n)
 	}

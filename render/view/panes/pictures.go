@@ -11,7 +11,7 @@ import (
 
 // DrawPictures draws the visible images over their cells. It requests missing images once.
 func (s *Set) DrawPictures(c *canvas.Canvas) {
-	if !c.DrawsPictures() {
+	if !c.CanDrawImages() {
 		return
 	}
 	s.pictures.Begin()
@@ -75,7 +75,7 @@ func (p *Pane) decodePicture(pic *Picture) {
 		defer func() { <-s.decoding }() // not before it is taken: a viewer that is held up has one, not all
 		pixels := picture.Decode(pic.PNG)
 		select {
-		case s.frames <- Arrived{p: p, key: pic.Key, pixels: pixels}:
+		case s.frames <- Arrival{p: p, key: pic.Key, pixels: pixels}:
 		case <-ctx.Done():
 		}
 	})

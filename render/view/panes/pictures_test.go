@@ -37,7 +37,7 @@ func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
 	}
 	p.Apply(shown(false, "k", "l", "k"))
 	draw("") // nothing is drawn
-	s.canvas.Draws(picture.Means{Kind: picture.Sixel})
+	s.canvas.SetImageSupport(picture.Support{Kind: picture.Sixel})
 	draw("picture a k, picture a l")
 	draw("")
 	p.Apply(Frame{Picture: &Picture{Key: "l"}}) // not shown any more, and again
@@ -54,7 +54,7 @@ func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
 	}
 	go s.beside[0](t.Context())
 	select {
-	case a := <-s.Arriving():
+	case a := <-s.Arrivals():
 		a.Apply()
 	case <-time.After(time.Minute):
 		t.Fatal("it is not decoded")
@@ -107,7 +107,7 @@ func TestDecodedPicturesDoNotPileUp(t *testing.T) {
 			if len(s.decoding) != 1 {
 				t.Errorf("%d images are left, and nobody is waited for", left)
 			}
-			(<-s.Arriving()).Apply()
+			(<-s.Arrivals()).Apply()
 		}
 		synctest.Wait()
 		for _, key := range []string{"k", "l", "m"} {

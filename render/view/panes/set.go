@@ -29,7 +29,7 @@ type Set struct {
 	copy          copymode.Host
 	history       copymode.History // nil means no history
 	panes         []*Pane
-	frames        chan Arrived
+	frames        chan Arrival
 	separatorsFor string        // session next to which separators were last drawn
 	framed        bool          // all panes have borders
 	floatAreas    []layout.Rect // areas of floating panes
@@ -45,11 +45,11 @@ type Set struct {
 
 // New returns an empty set.
 func New(host Host, copy copymode.Host, history copymode.History) *Set {
-	return &Set{host: host, copy: copy, history: history, frames: make(chan Arrived), decoding: make(chan struct{}, 1)}
+	return &Set{host: host, copy: copy, history: history, frames: make(chan Arrival), decoding: make(chan struct{}, 1)}
 }
 
-// Arrived is a frame or a requested image of a pane.
-type Arrived struct {
+// Arrival is a frame or a requested image of a pane.
+type Arrival struct {
 	p *Pane
 	f Frame
 
@@ -58,7 +58,7 @@ type Arrived struct {
 }
 
 // Apply shows the frame in its pane. rows reports that only rows and the cursor changed.
-func (a Arrived) Apply() (rows bool) {
+func (a Arrival) Apply() (rows bool) {
 	if a.pixels != nil {
 		a.p.keep(a.key, a.pixels)
 		return false
@@ -67,16 +67,16 @@ func (a Arrived) Apply() (rows bool) {
 }
 
 // For reports whether the frame is for a session's pane.
-func (a Arrived) For(session string) bool { return a.p.ID == session }
+func (a Arrival) For(session string) bool { return a.p.ID == session }
 
 // RejectedInput reports whether typed input was rejected, with the session's id.
-func (a Arrived) RejectedInput() (id string, rejected bool) { return a.p.ID, a.f.InputRejected }
+func (a Arrival) RejectedInput() (id string, rejected bool) { return a.p.ID, a.f.InputRejected }
 
 // Effects returns the session's id, and the effects of its program since the last frame.
-func (a Arrived) Effects() (id string, list []Effect) { return a.p.ID, a.f.Effects }
+func (a Arrival) Effects() (id string, list []Effect) { return a.p.ID, a.f.Effects }
 
-// Arriving returns the channel of frames of all panes. The viewer's goroutine applies them.
-func (s *Set) Arriving() <-chan Arrived { return s.frames }
+// Arrivals returns the channel of frames of all panes. The viewer's goroutine applies them.
+func (s *Set) Arrivals() <-chan Arrival { return s.frames }
 
 // SetOuter sends the description of the viewer's terminal to all sessions.
 func (s *Set) SetOuter(o vterm.Outer) {
@@ -92,7 +92,7 @@ func (s *Set) SetOuter(o vterm.Outer) {
 // sendOuter sends the description of the terminal to the pane's session. Each connection needs it: the daemon may have restarted.
 func (p *Pane) sendOuter() {
 	if o := p.set.outer; o != (vterm.Outer{}) {
-		p.stream.Act(Input{Outer: &o})
+		p.stream.SendInput(Input{Outer: &o})
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *Set) open(at layout.Place, size Sizer) *Pane {
 					return
 				}
 				select {
-				case s.frames <- Arrived{p: p, f: f}:
+				case s.frames <- Arrival{p: p, f: f}:
 				case <-ctx.Done():
 					return
 				}

@@ -11,9 +11,9 @@ type Stream interface {
 	// Frames returns the channel of changes. Frames that are not received in time are merged, or replaced by a full
 	// screen. The channel is closed after Close.
 	Frames() <-chan Frame
-	// Act sends input. n is its number among typed input, from 1, if its echo may be slow and frames acknowledge it;
+	// SendInput sends input. n is its number among typed input, from 1, if its echo may be slow and frames acknowledge it;
 	// else 0.
-	Act(Input) (n uint64)
+	SendInput(Input) (n uint64)
 	Resize(cols, rows int)
 	// Picture requests an image by the key in a line. A Frame answers, unless the stream reconnects first.
 	Picture(key string)

@@ -16,7 +16,7 @@ import (
 var defaultCell = image.Pt(8, 16)
 
 // cell returns the size of a cell in pixels.
-func (m *Means) cell() image.Point {
+func (m *Support) cell() image.Point {
 	if m.Cell == (image.Point{}) {
 		return defaultCell
 	}
@@ -27,14 +27,14 @@ func (m *Means) cell() image.Point {
 const maxPart = 1 << 23
 
 // Pixels returns how many pixels a part has on the terminal. The cost of Encode grows with it.
-func (m *Means) Pixels(p *Part) int {
+func (m *Support) Pixels(p *Part) int {
 	cell := m.cell()
 	return p.W * cell.X * p.H * cell.Y
 }
 
 // Encode converts a part of an image for Draw. It returns nil if the part cannot be drawn. A large part takes tenths of
 // a second.
-func (m *Means) Encode(p *Part, pic *image.NRGBA) []byte {
+func (m *Support) Encode(p *Part, pic *image.NRGBA) []byte {
 	cell := m.cell()
 	if m.Kind == None || pic.Rect.Empty() || p.W < 1 || p.H < 1 || p.H > maxPart/(cell.X*cell.Y)/p.W {
 		return nil
@@ -57,7 +57,7 @@ func (m *Means) Encode(p *Part, pic *image.NRGBA) []byte {
 }
 
 // Draw appends the sequence that draws a part at the cursor. id identifies it for terminals that number images from 1.
-func (m *Means) Draw(dst []byte, p *Part, encoded []byte, id uint32) []byte {
+func (m *Support) Draw(dst []byte, p *Part, encoded []byte, id uint32) []byte {
 	if m.Kind == Kitty {
 		return appendKitty(dst, encoded, p, id)
 	}
@@ -105,7 +105,7 @@ func appendKitty(dst, text []byte, p *Part, id uint32) []byte {
 }
 
 // Remove returns what removes an image drawn over cells, or "" if overwriting the cells removes it.
-func (m *Means) Remove(id uint32) string {
+func (m *Support) Remove(id uint32) string {
 	if m.Kind != Kitty {
 		return ""
 	}

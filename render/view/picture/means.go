@@ -28,8 +28,8 @@ func ByName(name string) (Kind, bool) {
 	return k, ok
 }
 
-// Means describes how a terminal can draw images.
-type Means struct {
+// Support describes how a terminal can draw images.
+type Support struct {
 	Kind   Kind
 	Colors int         // sixel colour registers; 0: not reported
 	Cell   image.Point // pixels of a cell; 0: not reported
@@ -49,9 +49,9 @@ const maxAnswer = 256
 
 // Answers finds a terminal's answers in its input, which arrives in pieces. The zero value has no answers.
 type Answers struct {
-	held  []byte
-	means Means
-	waits bool // the last query is not answered yet
+	held    []byte
+	support Support
+	waits   bool // the last query is not answered yet
 }
 
 // ExpectReply records that a query was sent. Call it before the terminal can answer.
@@ -104,8 +104,8 @@ func (a *Answers) inString() bool {
 	return len(a.held) > 1 && a.held[1] != '[' && a.held[len(a.held)-1] != 0x1b
 }
 
-// Means returns the result so far.
-func (a *Answers) Means() Means { return a.means }
+// Support returns the result so far.
+func (a *Answers) Support() Support { return a.support }
 
 // text handles a control string: APC is kitty's, DCS the terminal's name.
 func (a *Answers) text(kind byte, body []byte) bool {
@@ -130,7 +130,7 @@ func (a *Answers) control(params []byte, final byte) bool {
 		if err != nil || n < 2 {
 			return false
 		}
-		a.means.Colors = min(n, 1<<16)
+		a.support.Colors = min(n, 1<<16)
 		return true
 	case !private && final == 't' && len(parts) == 3 && parts[0] == "6":
 		h, errH := strconv.Atoi(parts[1])
@@ -138,17 +138,17 @@ func (a *Answers) control(params []byte, final byte) bool {
 		if errH != nil || errW != nil || !validCell(w, h) {
 			return false
 		}
-		a.means.Cell = image.Pt(w, h)
+		a.support.Cell = image.Pt(w, h)
 		return true
 	}
 	return false
 }
 
 func (a *Answers) can(k Kind) bool {
-	if k <= a.means.Kind {
+	if k <= a.support.Kind {
 		return false
 	}
-	a.means.Kind = k
+	a.support.Kind = k
 	return true
 }
 

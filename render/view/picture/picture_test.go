@@ -20,7 +20,7 @@ import (
 //
 // FEATURES: R120
 func TestAnswers(t *testing.T) {
-	for text, want := range map[string]Means{
+	for text, want := range map[string]Support{
 		"\x1b_Gi=31;OK\x1b\\\x1b[?62;4c":                    {Kind: Kitty},
 		"\x1b_Gi=31;ENOTSUP:no\x1b\\\x1b[?62;22c":           {},
 		"ab\x1b[A\x1b[?63;1;2;4;6;9;15;22c":                 {Kind: Sixel},
@@ -40,8 +40,8 @@ func TestAnswers(t *testing.T) {
 				a.Feed(p)
 				passed = append(passed, p...)
 			}
-			if a.Means() != want {
-				t.Fatalf("%q in pieces of %d: %+v; want %+v", text, size, a.Means(), want)
+			if a.Support() != want {
+				t.Fatalf("%q in pieces of %d: %+v; want %+v", text, size, a.Support(), want)
 			}
 			if bytes.HasSuffix(passed, []byte("S")) || bytes.HasSuffix(passed, []byte("2c")) || bytes.Contains(passed, []byte("\x1bP")) || len(passed) != len(text) {
 				t.Errorf("%q reaches the keys as %q", text, passed)
@@ -76,8 +76,8 @@ func FuzzAnswers(f *testing.F) {
 				t.Fatalf("in pieces of %d %q reaches the keys, as a whole %q", size, p, all[at:at+len(p)])
 			}
 		}
-		if m := a.Means(); m != whole.Means() || len(a.held) > maxAnswer || m.Cell.X > maxCell || m.Cell.Y > maxCell {
-			t.Fatalf("%+v in pieces, %+v as a whole, %d bytes held", m, whole.Means(), len(a.held))
+		if m := a.Support(); m != whole.Support() || len(a.held) > maxAnswer || m.Cell.X > maxCell || m.Cell.Y > maxCell {
+			t.Fatalf("%+v in pieces, %+v as a whole, %d bytes held", m, whole.Support(), len(a.held))
 		}
 	})
 }
@@ -125,7 +125,7 @@ func TestDraw(t *testing.T) {
 			{W: 4, H: 2, Cols: 4, Rows: 2}, {W: 2, H: 1, FromX: 1, FromY: 1, Cols: 4, Rows: 2}, {W: 3, H: 1, FromX: 1, Cols: 4, Rows: 2},
 		} {
 			t.Run(fmt.Sprint(kind, part), func(t *testing.T) {
-				m := Means{Kind: kind, Colors: 64, Cell: image.Pt(8, 16)}
+				m := Support{Kind: kind, Colors: 64, Cell: image.Pt(8, 16)}
 				got := on(t, m.Draw(nil, &part, m.Encode(&part, pic), 7))
 				if got.Rect.Dx() != part.W*8 || got.Rect.Dy() != part.H*16 {
 					t.Fatalf("%v pixels", got.Rect)
@@ -171,7 +171,7 @@ func TestFewColors(t *testing.T) {
 
 // Parts that no terminal has room for, or that have no sense, are not drawn.
 func TestNothingToDraw(t *testing.T) {
-	m := Means{Kind: Sixel}
+	m := Support{Kind: Sixel}
 	pic := scene(8, 8)
 	for _, p := range []Part{
 		{W: 1, H: 1}, {W: 0, H: 1, Cols: 1, Rows: 1}, {W: 1 << 20, H: 1 << 20, Cols: 1, Rows: 1}, {W: 1, H: 1, Cols: math.NaN(), Rows: 1},
@@ -184,7 +184,7 @@ func TestNothingToDraw(t *testing.T) {
 	if b := m.Encode(&Part{W: 1, H: 1, Cols: 1, Rows: 1}, &image.NRGBA{}); b != nil {
 		t.Error("an image without pixels is drawn")
 	}
-	if b := (&Means{}).Encode(&Part{W: 1, H: 1, Cols: 1, Rows: 1}, pic); b != nil {
+	if b := (&Support{}).Encode(&Part{W: 1, H: 1, Cols: 1, Rows: 1}, pic); b != nil {
 		t.Error("drawn without means")
 	}
 }

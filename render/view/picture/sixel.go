@@ -170,7 +170,7 @@ func roundedIndex(at []byte) int {
 }
 
 // countRounded counts an image's colours without their low bits.
-func countRounded(pic *image.NRGBA) []counted {
+func countRounded(pic *image.NRGBA) []colorCount {
 	counts := make([]int32, roundedColors)
 	for y := range pic.Rect.Dy() {
 		row := pic.Pix[y*pic.Stride:][:pic.Rect.Dx()*4]
@@ -180,19 +180,19 @@ func countRounded(pic *image.NRGBA) []counted {
 			}
 		}
 	}
-	var all []counted
+	var all []colorCount
 	for i, n := range counts {
 		if n > 0 {
 			const mask, half = 1<<(8-roundedBy) - 1, 1 << (roundedBy - 1)
 			channel := func(shift int) uint8 { return uint8(i>>shift&mask<<roundedBy | half) }
-			all = append(all, counted{[3]uint8{channel(2 * (8 - roundedBy)), channel(8 - roundedBy), channel(0)}, int(n)})
+			all = append(all, colorCount{[3]uint8{channel(2 * (8 - roundedBy)), channel(8 - roundedBy), channel(0)}, int(n)})
 		}
 	}
 	return all
 }
 
 // count counts an image's colours. It stops after one more than most.
-func count(pic *image.NRGBA, most int) []counted {
+func count(pic *image.NRGBA, most int) []colorCount {
 	counts := map[[3]uint8]int{}
 	for y := range pic.Rect.Dy() {
 		row := pic.Pix[y*pic.Stride:][:pic.Rect.Dx()*4]
@@ -208,11 +208,11 @@ func count(pic *image.NRGBA, most int) []counted {
 			}
 		}
 	}
-	all := make([]counted, 0, len(counts))
+	all := make([]colorCount, 0, len(counts))
 	for rgb, n := range counts {
-		all = append(all, counted{rgb, n})
+		all = append(all, colorCount{rgb, n})
 	}
-	slices.SortFunc(all, func(a, b counted) int { return slices.Compare(a.rgb[:], b.rgb[:]) }) // the same picture each time
+	slices.SortFunc(all, func(a, b colorCount) int { return slices.Compare(a.rgb[:], b.rgb[:]) }) // the same picture each time
 	return all
 }
 
@@ -225,15 +225,15 @@ func (s solid) At(x, y int) color.Color {
 	return c
 }
 
-// counted is a colour and the number of pixels that have it.
-type counted struct {
+// colorCount is a colour and the number of pixels that have it.
+type colorCount struct {
 	rgb [3]uint8
 	n   int
 }
 
 // medianCut returns at most colors colours that represent all. It halves boxes of colours by their number of pixels,
 // first the box with the largest product of pixels and longest side.
-func medianCut(all []counted, colors int) [][3]uint8 {
+func medianCut(all []colorCount, colors int) [][3]uint8 {
 	if len(all) == 0 {
 		return nil
 	}
@@ -261,13 +261,13 @@ func medianCut(all []counted, colors int) [][3]uint8 {
 
 // box is a set of similar colours.
 type box struct {
-	list []counted
+	list []colorCount
 	n    int // pixels
 	axis int // channel with the largest range
 	side int // size of that range
 }
 
-func newBox(list []counted) box {
+func newBox(list []colorCount) box {
 	b := box{list: list}
 	for axis := range 3 {
 		lo, hi := uint8(255), uint8(0)
@@ -288,7 +288,7 @@ func (b *box) weight() int { return b.n * b.side }
 
 // halves splits a box into two of about as many pixels. Each has at least one colour.
 func (b *box) halves() (lower, upper box) {
-	slices.SortFunc(b.list, func(x, y counted) int {
+	slices.SortFunc(b.list, func(x, y colorCount) int {
 		return cmp.Or(cmp.Compare(x.rgb[b.axis], y.rgb[b.axis]), slices.Compare(x.rgb[:], y.rgb[:]))
 	})
 	at, n := 0, 0

@@ -19,16 +19,16 @@ type pictures struct {
 	store picture.Store
 }
 
-// askMeans queries which images the terminal can draw. Until it answers, images are drawn as blocks.
-func (p *player) askMeans() {
-	p.meansReported = make(chan picture.Means, 16)
+// queryImageSupport queries which images the terminal can draw. Until it answers, images are drawn as blocks.
+func (p *player) queryImageSupport() {
+	p.supportReported = make(chan picture.Support, 16)
 	p.blocks.Images = true
 	if p.o.NoColor {
 		return
 	}
-	canvas.AskMeans(p.o.Screen, func(m picture.Means) {
+	canvas.QueryImageSupport(p.o.Screen, func(m picture.Support) {
 		select {
-		case p.meansReported <- m:
+		case p.supportReported <- m:
 		default: // more reports than a terminal sends
 		}
 	})
@@ -85,7 +85,7 @@ func (s *pictures) get(key string) (*image.NRGBA, bool) {
 
 // drawPictures draws the images over their cells, above the status bar.
 func (p *player) drawPictures(w, h int) {
-	if !p.canvas.DrawsPictures() {
+	if !p.canvas.CanDrawImages() {
 		return
 	}
 	p.pictures.store.Begin()

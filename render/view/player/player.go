@@ -42,8 +42,8 @@ type player struct {
 	screen render.Screen
 	blocks render.Blocks // replaces images by blocks
 
-	pictures      pictures
-	meansReported chan picture.Means // image support of the terminal
+	pictures        pictures
+	supportReported chan picture.Support // image support of the terminal
 
 	frame vterm.Frame
 
@@ -94,7 +94,7 @@ func Play(ctx context.Context, rec Recording, o Options) error {
 	defer func() { p.stop() }()
 	defer o.Screen.Fini()
 	defer cancel()
-	p.askMeans()
+	p.queryImageSupport()
 	p.start, p.end = rec.Span()
 	if o.From.IsZero() {
 		o.From = p.start
@@ -125,8 +125,8 @@ func (p *player) loop() error {
 			p.advance(now)
 		case s := <-steps:
 			p.onStep(s)
-		case m := <-p.meansReported:
-			p.canvas.Draws(m)
+		case m := <-p.supportReported:
+			p.canvas.SetImageSupport(m)
 		}
 	}
 	return nil

@@ -170,7 +170,7 @@ func (p *Prompt) bar(w int) row {
 		r = append(r, span{" " + l.badge + " ", p.colors.badge(p.Mode())})
 	}
 	text := " " + l.hint
-	if to := p.aimText(p.aim.To, p.aim.In); to != "" {
+	if to := p.targetText(p.target.To, p.target.In); to != "" {
 		text = " " + to + "  " + l.hint
 	}
 	said := p.message != ""
@@ -235,8 +235,8 @@ func wrap(text string, cells int) (rows []string) {
 	return append(rows, text)
 }
 
-// aimText returns shell in shell mode, else plain.
-func (p *Prompt) aimText(plain, shell string) string {
+// targetText returns shell in shell mode, else plain.
+func (p *Prompt) targetText(plain, shell string) string {
 	if p.shell {
 		return shell
 	}
@@ -277,7 +277,7 @@ func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 		}
 		cx, cy = b.col, len(b.rows)-1
 	}
-	if says := p.aimText(p.aim.Says, p.aim.Runs); l.text == "" && p.search == nil {
+	if says := p.targetText(p.target.MessageHint, p.target.ShellHint); l.text == "" && p.search == nil {
 		b.add(cut(says, w-b.col-1), dim)
 	}
 	return b.rows, cx, cy

@@ -52,13 +52,13 @@ type Prompt struct {
 	line          line
 	shell         bool
 	openedInShell bool // the prompt was opened in shell mode
-	walk          position
+	historyPos    position
 	search        *search
 	choice        *choice // completion in progress
 	out           transcript
 	pasting       *strings.Builder // text of a bracketed paste in progress
 	message       string           // shown until the next key
-	aim           Aim
+	target        Target
 	background    tcell.Style // of the bar
 	colors        colors
 }
@@ -74,36 +74,36 @@ func New(o Options) *Prompt {
 	return &Prompt{o: o, background: dim.Reverse(true), colors: colors{none: o.NoColor}}
 }
 
-// Move switches to another directory or host, with its history and completion.
-func (p *Prompt) Move(h *History, c Completer) {
+// SetContext switches to another directory or host, with its history and completion.
+func (p *Prompt) SetContext(h *History, c Completer) {
 	p.endCompletion()
-	p.walk.on, p.search = false, nil
+	p.historyPos.on, p.search = false, nil
 	if h == nil {
 		h = &History{}
 	}
 	p.o.History, p.o.Completer = h, c
 }
 
-// Aim describes the receivers of plain lines and shell commands: To and In are short forms for the bar; Says and Runs
-// are sentences for an empty line.
-type Aim struct{ To, Says, In, Runs string }
+// Target describes the receivers of plain lines and shell commands. To and In are their short forms for the bar. MessageHint
+// and ShellHint are sentences shown in an empty line.
+type Target struct{ To, MessageHint, In, ShellHint string }
 
-// Aim sets the receiver of lines, for display.
-func (p *Prompt) Aim(a Aim) { p.aim = a }
+// SetTarget sets the receiver of lines, for display.
+func (p *Prompt) SetTarget(a Target) { p.target = a }
 
 // SetBackground sets the background of the bar.
 func (p *Prompt) SetBackground(background tcell.Style) { p.background = background }
 
-// Tint sets the colours of the modes from a theme, which may be the terminal's default; nil means the standard colours.
-func (p *Prompt) Tint(color func(Mode) tcell.Color) { p.colors.tint = color }
+// SetModeColors sets the colours of the modes from a theme, which may be the terminal's default; nil means the standard colours.
+func (p *Prompt) SetModeColors(color func(Mode) tcell.Color) { p.colors.tint = color }
 
 // SetColors sets the theme's colours for success, failure and pasted text. They may be the terminal's default.
 func (p *Prompt) SetColors(good, bad, paste tcell.Color) {
 	p.colors.themed, p.colors.good, p.colors.bad, p.colors.paste = true, good, bad, paste
 }
 
-// Begin sets whether an empty line is a shell command.
-func (p *Prompt) Begin(shell bool) {
+// SetShell sets whether an empty line is a shell command.
+func (p *Prompt) SetShell(shell bool) {
 	if p.line.text == "" {
 		p.shell, p.openedInShell = shell, shell
 	}
@@ -170,7 +170,7 @@ func (p *Prompt) Paste(text string) {
 		p.shell, text = true, rest
 	}
 	p.endCompletion()
-	p.walk.on = false
+	p.historyPos.on = false
 	l := &p.line
 	l.save(false)
 	l.insert(l.pastes.shorten(text))
@@ -215,7 +215,7 @@ func (p *Prompt) press(name, text string) []Action {
 	if do, ok := keys[name]; ok {
 		return do(p)
 	}
-	p.walk.on = false
+	p.historyPos.on = false
 	p.line.apply(name)
 	return nil
 }
@@ -243,7 +243,7 @@ func init() { // the table and what it calls refer to each other
 
 // typeText types a character. A ! at the start switches to shell mode.
 func (p *Prompt) typeText(text string) {
-	p.walk.on = false
+	p.historyPos.on = false
 	if text == "!" && !p.shell && p.line.cursor == 0 {
 		p.shell = true
 		return
@@ -257,7 +257,7 @@ func (p *Prompt) typeText(text string) {
 
 // backspace deletes a character. At the start it deletes the ! that switched to shell mode.
 func (p *Prompt) backspace() {
-	p.walk.on = false
+	p.historyPos.on = false
 	if p.line.cursor == 0 {
 		p.shell = false
 		return
@@ -302,7 +302,7 @@ func (p *Prompt) escape() []Action {
 func (p *Prompt) clear() {
 	p.line.save(false)
 	p.line.set("")
-	p.walk.on = false
+	p.historyPos.on = false
 }
 
 // endOrDelete handles Ctrl-D: it deletes the next character, or leaves if the line is empty.
@@ -316,10 +316,10 @@ func (p *Prompt) endOrDelete() []Action {
 
 // vertical moves to another row of the line, or to another line of the history.
 func (p *Prompt) vertical(down bool) {
-	if !p.walk.on && p.line.vertical(down) {
+	if !p.historyPos.on && p.line.vertical(down) {
 		return
 	}
-	text, ok := p.walk.move(p.o.History, p.historyLine(), !down)
+	text, ok := p.historyPos.move(p.o.History, p.historyLine(), !down)
 	if !ok {
 		return
 	}
@@ -361,7 +361,7 @@ func (p *Prompt) enter() []Action {
 	if err := p.o.History.Add(p.rememberText(text)); err != nil {
 		actions = append(actions, Action{Kind: Warn, Text: err.Error()})
 	}
-	p.walk.on, p.out.scroll = false, 0
+	p.historyPos.on, p.out.scroll = false, 0
 	p.line = line{killed: p.line.killed}
 	switch {
 	case p.shell:

@@ -25,7 +25,7 @@ func TestWithoutMark(t *testing.T) {
 		}
 	}
 	p := New(Options{})
-	p.Begin(true)
+	p.SetShell(true)
 	got := press(t, p, "!echo hi<Enter>")
 	if p.Mode() != Shell || len(got) != 1 || got[0].Text != "echo hi" {
 		t.Errorf("%+v", got)
@@ -69,11 +69,11 @@ func TestShellMode(t *testing.T) {
 	if got := press(t, p, "<Esc>"); len(got) != 1 || got[0].Kind != Leave {
 		t.Errorf("Esc in the end: %v", got)
 	}
-	p.Begin(true) // opened for a command
+	p.SetShell(true) // opened for a command
 	if got := press(t, p, "<Esc>"); len(got) != 1 || got[0].Kind != Leave {
 		t.Errorf("Esc where shell mode is all that was asked for: %v", got)
 	}
-	p.Begin(false)
+	p.SetShell(false)
 	p.Paste("!ls -l")
 	if p.Mode() != Shell || p.Text() != "ls -l" {
 		t.Errorf("a pasted command: %v %q", p.Mode(), p.Text())
@@ -360,7 +360,7 @@ func TestStyles(t *testing.T) {
 	}
 	// FAULT: B21
 	for _, c := range []tcell.Color{tcell.ColorOlive, tcell.NewHexColor(0x8a5a00), tcell.NewHexColor(0xf0c060), tcell.ColorPurple} {
-		p.Tint(func(Mode) tcell.Color { return c })
+		p.SetModeColors(func(Mode) tcell.Color { return c })
 		p.Draw(On(scr, 0, 0), 40, 3)
 		scr.Show()
 		_, st, _ := scr.Get(1, 0)
@@ -372,7 +372,7 @@ func TestStyles(t *testing.T) {
 			t.Errorf("the prompt does not take the theme's colour: %v", st)
 		}
 	}
-	p.Tint(func(Mode) tcell.Color { return tcell.ColorDefault })
+	p.SetModeColors(func(Mode) tcell.Color { return tcell.ColorDefault })
 	p.Draw(On(scr, 0, 0), 40, 3)
 	if _, st, _ := scr.Get(1, 0); st != tcell.StyleDefault.Bold(true).Reverse(true) {
 		t.Errorf("without a colour the badge is %v", st)

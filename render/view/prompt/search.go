@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 func (p *Prompt) beginSearch() {
 	p.search = &search{at: len(p.o.History.lines), from: saved{p.line.text, p.line.cursor}, shell: p.shell}
-	p.walk.on = false
+	p.historyPos.on = false
 }
 
 // searchKey handles a key during a search. A key that ends the search also has its usual effect.

@@ -104,7 +104,7 @@ func (b *Bar) DrawLine(c *canvas.Canvas, th *theme.Theme, l Line) {
 	}
 	before := string([]rune(l.Text)[:l.At])
 	room := max(1, w-len(l.Label)-2-segmentsWidth(right))
-	hidden := canvas.Before(before, room)
+	hidden := canvas.OverflowBytes(before, room)
 	before, l.Text = before[hidden:], l.Text[hidden:]
 	row(c, 0, y, w, []segment{{" " + l.Label, th.BarKey}, {l.Text, th.Bar}}, right, th.Bar)
 	c.ShowCursor(min(w-1, 1+len(l.Label)+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)
@@ -123,7 +123,7 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 		return modeSegments(th, s.Mode, width), nil, th.Bar
 	case s.Message != "":
 		return whole(" "+Cut(s.Message, width-1), th.Message)
-	case s.Model.Unavailable != "" && s.Now.Sub(s.Model.AwaySince) >= UnreachableTime:
+	case s.Model.Unavailable != "" && s.Now.Sub(s.Model.UnavailableSince) >= UnreachableTime:
 		return whole(" reconnecting… "+s.Model.Unavailable, th.Message)
 	case !s.Model.Loaded:
 		return whole(" loading sessions…", th.BarDim)
@@ -456,10 +456,10 @@ func overflowSegments(th *theme.Theme, s *State, room, numberRoom int) []segment
 
 // alertName returns the session of an alert, with the command that it concerns.
 func alertName(s *model.Session, a *model.Alert, width int) string {
-	if a.Doing == "" || width < wideBar {
+	if a.Command == "" || width < wideBar {
 		return s.Name
 	}
-	return s.Name + ": " + a.Doing
+	return s.Name + ": " + a.Command
 }
 
 // hintSegments shows the most useful keys after the prefix.

@@ -132,7 +132,7 @@ func TestFlagsAreNotCut(t *testing.T) {
 		m.AddTab(&model.Tab{Tree: layout.Leaf("b"), Focus: "b"})
 		m.Show(0)
 		m.ReadOnly = true
-		m.Alerts["b"] = model.Alert{Kind: model.AlertInput, Doing: "something that asks"}
+		m.Alerts["b"] = model.Alert{Kind: model.AlertInput, Command: "something that asks"}
 		if got := f.row(); got != want {
 			t.Errorf("%d columns: %q; want %q", width, got, want)
 		}
@@ -182,7 +182,7 @@ func TestAlertsNameTheSession(t *testing.T) {
 	f.state.NoHints = true
 	s := f.state.Model.Session("bash-9")
 	s.Command = "/bin/bash -i"
-	f.state.Model.Alerts["bash-9"] = model.Alert{Kind: model.AlertInput, Doing: "clear; cat >notes"}
+	f.state.Model.Alerts["bash-9"] = model.Alert{Kind: model.AlertInput, Command: "clear; cat >notes"}
 	if got := strings.TrimSpace(f.row()); got != "? bash-9: clear; cat >notes needs input (Ctrl-Space a)" || !s.HasAutomaticName() {
 		t.Errorf("%q", got)
 	}
@@ -256,7 +256,7 @@ func TestStatus_NameComesFirst(t *testing.T) {
 		term := screentest.Started(t, width, 2)
 		c := canvas.New(term, false)
 		s := Status{
-			Session: &model.Session{Name: "frontend-build", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "make", Started: epoch, Since: epoch},
+			Session: &model.Session{Name: "frontend-build", State: model.StateRunning, Phase: model.PhaseRunning, ShellCommand: "make", Started: epoch, Since: epoch},
 			Number:  3, Cols: 120, Rows: 40, Now: epoch.Add(3 * time.Hour),
 		}
 		s.Draw(&c, theme.Mono, layout.Rect{W: width, H: 1}, "")
@@ -311,7 +311,7 @@ func TestStatus(t *testing.T) {
 		{"the past of another", 40, Status{Session: &model.Session{Name: "a-past", State: model.StateRunning, Command: "/bin/x play 4711", Cwd: "/", PlaybackOf: "a", Started: epoch}}, " 1 a-past  as a was                past"},
 		{"its title", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}, Title: "load"}, " 1 a  load               running  1m05s"},
 		{"idle shell", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhasePrompt, LastExit: &code}}, " 1 a                             exit 2"},
-		{"asks", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "ssh x\ny", Needs: "password", Since: epoch}}, " 1 a  ssh x       needs password  1m05s"},
+		{"asks", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhaseRunning, ShellCommand: "ssh x\ny", Needs: "password", Since: epoch}}, " 1 a  ssh x       needs password  1m05s"},
 		{"copy mode", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Copying: &Position{Below: 7, Above: 9}}, " 1 a           copy 7/9  running  1m05s"},
 		{"other size", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Started: epoch}, Cols: 80, Rows: 24}, " 1 a         size 80×24  running  1m05s"},
 		{"much to tell", 59, Status{Session: &model.Session{

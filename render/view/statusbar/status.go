@@ -73,7 +73,7 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	}
 	right := s.right(th, at.W, background, dim, 0)
 	need := min(segmentsWidth(left), max(name+1, at.W/3)) // one for the blank behind the name
-	for less := 1; less <= mostLess && at.W-segmentsWidth(right) < need; less++ {
+	for less := 1; less <= maxReduction && at.W-segmentsWidth(right) < need; less++ {
 		right = s.right(th, at.W, background, dim, less) // the name comes before the state
 	}
 	key := fmt.Sprint(s.Focused)
@@ -92,9 +92,9 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	return key
 }
 
-// mostLess is the largest value of less. Each value drops one more part: time left, progress bar, warnings, errors,
+// maxReduction is the largest value of less. Each value drops one more part: time left, progress bar, warnings, errors,
 // clock, then size and draft.
-const mostLess = 6
+const maxReduction = 6
 
 // right returns the session's state, most urgent last, as users look there first. Higher values of less shorten it.
 func (l *Status) right(th *theme.Theme, width int, background, dim tcell.Style, less int) []segment {

@@ -19,8 +19,8 @@ func Activity(s *model.Session, title string) string {
 	switch {
 	case s.PlaybackOf != "":
 		return "as " + s.PlaybackOf + " was"
-	case s.Phase == model.PhaseRunning && s.Doing != "":
-		first, _, _ := strings.Cut(s.Doing, "\n")
+	case s.Phase == model.PhaseRunning && s.ShellCommand != "":
+		first, _, _ := strings.Cut(s.ShellCommand, "\n")
 		return first
 	case s.Phase == model.PhasePrompt:
 		return ""
@@ -130,7 +130,7 @@ func Elapsed(s *model.Session, now time.Time) string {
 	case s.State == model.StateRunning && s.Phase == model.PhaseRunning && !s.Since.IsZero():
 		return Duration(max(0, now.Sub(s.Since)))
 	}
-	return Duration(s.Ran(now))
+	return Duration(s.RunTime(now))
 }
 
 // barCells is the width of a progress bar.

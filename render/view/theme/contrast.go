@@ -9,9 +9,9 @@ import (
 
 // Pair is a style that can appear on the screen, and the contrast that its foreground requires.
 type Pair struct {
-	Name  string
-	Style tcell.Style
-	Least float64 // contrast
+	Name        string
+	Style       tcell.Style
+	MinContrast float64 // contrast
 }
 
 // Required contrasts (WCAG 2.2, 1.4.3 and 1.4.11): for text, and for lines, dots and the dimmed area around a panel.
@@ -112,7 +112,7 @@ var readableCache sync.Map
 
 // readable returns c, moved towards another colour until it is readable on a background.
 func (t *Theme) readable(c, towards, bg tcell.Color) tcell.Color {
-	asked := readableKey{c, towards, bg, t.few}
+	asked := readableKey{c, towards, bg, t.is256Color}
 	if found, ok := readableCache.Load(asked); ok {
 		return found.(tcell.Color)
 	}
@@ -122,7 +122,7 @@ func (t *Theme) readable(c, towards, bg tcell.Color) tcell.Color {
 		}
 		c = mix(c, towards)
 	}
-	if t.few {
+	if t.is256Color {
 		c = fit(c, bg, TextContrast)
 	}
 	readableCache.Store(asked, c)

@@ -35,8 +35,8 @@ func TestContrast(t *testing.T) {
 		for _, p := range c.theme.Pairs(c.grounds...) {
 			fg, bg, _ := p.Style.Decompose()
 			seen++
-			if got := Contrast(fg, bg); got < p.Least || !isKnown(fg) || !isKnown(bg) || c.theme.few && fg.IsRGB() {
-				t.Errorf("%s, %s: #%06x on #%06x has a contrast of %.2f; want %.1f", c.theme.Name, p.Name, fg.Hex(), bg.Hex(), got, p.Least)
+			if got := Contrast(fg, bg); got < p.MinContrast || !isKnown(fg) || !isKnown(bg) || c.theme.is256Color && fg.IsRGB() {
+				t.Errorf("%s, %s: #%06x on #%06x has a contrast of %.2f; want %.1f", c.theme.Name, p.Name, fg.Hex(), bg.Hex(), got, p.MinContrast)
 			}
 		}
 		if seen < 50 {

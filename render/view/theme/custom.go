@@ -84,7 +84,7 @@ func Custom(name string, colours map[string]string) (*Theme, error) {
 		if !given {
 			continue
 		}
-		c, ok := Colour(text)
+		c, ok := ParseColor(text)
 		if !ok {
 			return nil, fmt.Errorf("theme %s: invalid colour %q", name, text)
 		}
@@ -93,10 +93,10 @@ func Custom(name string, colours map[string]string) (*Theme, error) {
 	return &t, nil
 }
 
-var colourNames = []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
+var colorNames = []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 
-// Colour parses a colour.
-func Colour(text string) (tcell.Color, bool) {
+// ParseColor parses a colour.
+func ParseColor(text string) (tcell.Color, bool) {
 	text = strings.ToLower(text)
 	if text == "default" {
 		return tcell.ColorDefault, true
@@ -112,9 +112,9 @@ func Colour(text string) (tcell.Color, bool) {
 		return tcell.NewHexColor(int32(n)), err == nil && len(hex) == 6
 	}
 	name, bright := strings.CutPrefix(text, "bright-")
-	n := slices.Index(colourNames, name)
+	n := slices.Index(colorNames, name)
 	if bright {
 		n += 8
 	}
-	return tcell.PaletteColor(n), slices.Contains(colourNames, name)
+	return tcell.PaletteColor(n), slices.Contains(colorNames, name)
 }

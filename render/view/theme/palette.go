@@ -30,14 +30,14 @@ var adapted sync.Map
 
 // Adapt returns the theme adapted to a terminal with a number of colours.
 func (t *Theme) Adapt(colors int) *Theme {
-	if colors != 256 || t.few {
+	if colors != 256 || t.is256Color {
 		return t
 	}
 	if had, ok := adapted.Load(t); ok {
 		return had.(*Theme)
 	}
 	few := *t
-	few.few = true
+	few.is256Color = true
 	for _, st := range few.styles() {
 		*st = inPalette(*st)
 	}

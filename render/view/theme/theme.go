@@ -28,7 +28,7 @@ type Theme struct {
 
 	Good, Bad, Warn, Busy, Wants tcell.Color // semantic colours; ColorDefault: the surrounding foreground
 
-	few bool // converted to 256 colours
+	is256Color bool // converted to 256 colours
 }
 
 var plain = tcell.StyleDefault

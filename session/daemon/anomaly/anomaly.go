@@ -169,7 +169,8 @@ func (t *Tracker) AddWaiter() (stop func()) {
 	}
 }
 
-// AwaitCompared waits until the newest task was compared, after Await. It fails only with ctx.
+// AwaitCompared waits until the newest task was compared. Call it after AddWaiter, which starts the comparison at once. It
+// fails only with ctx.
 func (t *Tracker) AwaitCompared(ctx context.Context) error {
 	t.mu.Lock()
 	c := t.newest

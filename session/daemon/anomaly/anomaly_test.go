@@ -60,7 +60,7 @@ func newHost(t *testing.T) *host {
 
 func (h *host) print(text string) {
 	h.r.Publish(copy(h.r.Room(), text))
-	h.s.Notice()
+	h.s.NotifyOutput()
 }
 
 func (h *host) Session() *session.Session { return h.s }

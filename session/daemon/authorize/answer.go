@@ -41,7 +41,7 @@ func (g *Gateway) Answer(ctx context.Context, id string, by identity.Actor, ans 
 	var ask Request
 	var scope []scoped
 	if err == nil {
-		v, ask, scope = e.view, e.ask, e.scope
+		v, ask, scope = e.view, e.request, e.scope
 	}
 	g.mu.Unlock()
 	if err != nil {
@@ -60,7 +60,7 @@ func (g *Gateway) Answer(ctx context.Context, id string, by identity.Actor, ans 
 	if err == nil {
 		now := time.Now()
 		v.State, v.Ended, v.Answer, v.Feedback, v.By = store.ApprovalAnswered, &now, ans.Answer, ans.Feedback, &by
-		err = g.audit(ctx, Record{Ask: ask, Actor: by, Answer: true, Verdict: verdictOf(ans.Answer), Approval: v.ID, Scope: ans.Answer, Note: ans.Feedback})
+		err = g.audit(ctx, Record{Request: ask, Actor: by, Answer: true, Verdict: verdictOf(ans.Answer), Approval: v.ID, Scope: ans.Answer, Note: ans.Feedback})
 	}
 	switch {
 	case ans.Answer == answerReject: // what is not run needs no record first
@@ -133,7 +133,7 @@ func (g *Gateway) finishAudited(ctx context.Context, e *entry, v api.Approval, b
 	if err == nil {
 		return nil
 	}
-	over := g.audit(ctx, Record{Ask: e.ask, Actor: by, Answer: true, Verdict: policy.Deny, Rule: ruleNotKept, Approval: v.ID, Scope: v.Answer, Note: "answer not stored, and therefore void"})
+	over := g.audit(ctx, Record{Request: e.request, Actor: by, Answer: true, Verdict: policy.Deny, Rule: ruleNotKept, Approval: v.ID, Scope: v.Answer, Note: "answer not stored, and therefore void"})
 	if over != nil {
 		g.c.Log.Error("audit a void answer", "approval", v.ID, "err", over)
 	}
@@ -157,7 +157,7 @@ func (g *Gateway) finish(e *entry, v api.Approval) error {
 func (g *Gateway) closeApproval(e *entry, v *api.Approval, reason error, anyway bool) (kept bool, err error) {
 	e.saving.Lock()
 	defer e.saving.Unlock()
-	answered := entry{n: e.n, digest: e.digest, ask: e.ask, view: *v, cut: e.cut, scope: e.scope}
+	answered := entry{n: e.n, digest: e.digest, request: e.request, view: *v, cut: e.cut, scope: e.scope}
 	row, err := answered.row()
 	switch {
 	case err != nil:
@@ -416,8 +416,8 @@ func (g *Gateway) answerOthers(by identity.Actor, scope, because string) {
 		if e.cut { // the entry is truncated, so it cannot be evaluated
 			continue
 		}
-		j := g.Judge(e.ask)
-		if j.Verdict == policy.Deny || j.Verdict == policy.Ask && g.grantedBy(&e.ask, &j) == "" {
+		j := g.Judge(e.request)
+		if j.Verdict == policy.Deny || j.Verdict == policy.Ask && g.grantedBy(&e.request, &j) == "" {
 			continue
 		}
 		g.mu.Lock()
@@ -430,7 +430,7 @@ func (g *Gateway) answerOthers(by identity.Actor, scope, because string) {
 		now := time.Now()
 		v.State, v.Ended, v.Answer, v.By = store.ApprovalAnswered, &now, scope, &by
 		v.Written = ""
-		err = g.audit(context.Background(), Record{Ask: e.ask, Actor: by, Answer: true, Verdict: policy.Allow, Approval: v.ID, Scope: scope, Note: "by the answer to " + because})
+		err = g.audit(context.Background(), Record{Request: e.request, Actor: by, Answer: true, Verdict: policy.Allow, Approval: v.ID, Scope: scope, Note: "by the answer to " + because})
 		if err == nil {
 			err = g.finishAudited(context.Background(), e, v, by)
 		}
@@ -462,7 +462,7 @@ func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	switch {
 	case err != nil:
 		return storageError(err)
-	case e.view.State == store.ApprovalGone:
+	case e.view.State == store.ApprovalWithdrawn:
 		return api.Errorf(api.CodeAnswered, "%s is closed (its callers no longer wait)", idOf(n)).WithHint("nothing was run; the caller may request it again")
 	case e.view.State == store.ApprovalPending:
 		return api.Errorf(api.CodeAnswered, "%s is being withdrawn", idOf(n)).WithHint("nothing was run; the caller may request it again")
@@ -471,8 +471,8 @@ func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	if e.view.By != nil {
 		who = e.view.By.String()
 	}
-	if isLifted(&e.view) {
-		who = "the daemon: " + liftedBy
+	if isAllowedByRules(&e.view) {
+		who = "the daemon: " + allowedByRulesFeedback
 	}
 	if e.view.Ended != nil {
 		when = " at " + e.view.Ended.Format(time.DateTime)
@@ -526,9 +526,9 @@ func (g *Gateway) evaluateWith(a *Request, name string, more []policy.Rule) (pol
 	if err != nil {
 		return policy.Judgement{}, false
 	}
-	j := src.WaivePresetApprovals(a.judgedBy(e))
+	j := src.WaivePresetApprovals(a.judgeWith(e))
 	if a.isUnlisted() && j.Verdict != policy.Deny { // rules cannot override a sandbox profile
-		j = a.difference()
+		j = a.unlistedJudgement()
 	}
 	return j, true
 }

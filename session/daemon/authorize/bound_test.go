@@ -59,7 +59,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%q %q: %s %s", c.ask.Line, c.ask.Argv, j.Verdict, j.Rule)
 		}
 	}
-	g.c.Start = func(dir string) error {
+	g.c.CheckStartDir = func(dir string) error {
 		if dir == "/in" {
 			return nil
 		}

@@ -63,11 +63,11 @@ func (g *Gateway) recallCovers(session string) {
 	}
 	for i := len(rows) - 1; i >= 0; i-- {
 		e, err := entryOf(&rows[i])
-		if err != nil || e.cut || rows[i].State != store.ApprovalAnswered || e.view.Answer == answerReject || isLifted(&e.view) || len(e.ask.Descent) == 0 {
+		if err != nil || e.cut || rows[i].State != store.ApprovalAnswered || e.view.Answer == answerReject || isAllowedByRules(&e.view) || len(e.request.Descent) == 0 {
 			continue
 		}
 		j := judgementOf(&e.view.Judgement)
-		if c, ok := coverOf(&e.ask, e.view.ID, e.view.Answer, &j); ok {
+		if c, ok := coverOf(&e.request, e.view.ID, e.view.Answer, &j); ok {
 			list = append(list, c)
 		}
 	}
@@ -87,7 +87,7 @@ func (g *Gateway) coveredBy(a *Request, j *policy.Judgement) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.covers[a.Session] {
-		if slices.Contains(a.Descent, c.process) && !slices.ContainsFunc(j.Commands, unlistedIn) && (allowsAll(c.allowed, j.Commands, a.Home) || c.coversHelpers(j.Commands)) {
+		if slices.Contains(a.Descent, c.process) && !slices.ContainsFunc(j.Commands, isUnlistedCommand) && (allowsAll(c.allowed, j.Commands, a.Home) || c.coversHelpers(j.Commands)) {
 			return c.approval
 		}
 	}

@@ -2,15 +2,15 @@ package authorize
 
 import "bytes"
 
-// Draft follows a line while it is typed, as far as its bytes show: only the line editor knows the effect of its keys.
+// TypedLine follows a line while it is typed, as far as its bytes show: only the line editor knows the effect of its keys.
 // It has no side effects; the zero value is an empty line.
-type Draft struct {
+type TypedLine struct {
 	Text   string // the line so far
 	Opaque bool   // editing, completion or history keys were typed, so the line may differ
 }
 
-// maxDraft bounds the stored text of a line; a longer one is opaque.
-const maxDraft = 64 << 10
+// maxTypedLine bounds the stored text of a line; a longer one is opaque.
+const maxTypedLine = 64 << 10
 
 // Keys that a line's meaning depends on.
 const (
@@ -22,7 +22,7 @@ const (
 var pasteBegins, pasteEnds = []byte("\x1b[200~"), []byte("\x1b[201~")
 
 // Type returns the draft after typed bytes. lines holds the lines that they completed, as one text, if ended is true.
-func (d Draft) Type(b []byte) (next Draft, lines Draft, ended bool) {
+func (d TypedLine) Type(b []byte) (next TypedLine, lines TypedLine, ended bool) {
 	text, done := []byte(d.Text), []byte(nil)
 	for len(b) > 0 {
 		for _, mark := range [][]byte{pasteBegins, pasteEnds} {
@@ -44,19 +44,19 @@ func (d Draft) Type(b []byte) (next Draft, lines Draft, ended bool) {
 			text, d.Opaque = text[:0], false
 		case c == keyInterrupt, c == keyKill && !d.Opaque:
 			text, d.Opaque = text[:0], false
-		case c < ' ' || c == 0x7f || len(text) >= maxDraft:
+		case c < ' ' || c == 0x7f || len(text) >= maxTypedLine:
 			d.Opaque = true
 		default:
 			text = append(text, c)
 		}
 	}
 	lines.Text = string(done)
-	return Draft{string(text), d.Opaque}, lines, ended
+	return TypedLine{string(text), d.Opaque}, lines, ended
 }
 
 // Recalls reports whether a shell may put words of earlier lines into a line that is typed: history expansion, as in !!:1-$ and
 // ^this^that. What is in single quotes stays as it is, and so do ! before a blank, = or a bracket, and $! and ${!name}.
-func (d Draft) Recalls() bool {
+func (d TypedLine) Recalls() bool {
 	quoted, double := false, false
 	for i := 0; i < len(d.Text); i++ {
 		begins := i == 0 || d.Text[i-1] == '\n'

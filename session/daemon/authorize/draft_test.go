@@ -24,8 +24,8 @@ func TestDraft(t *testing.T) {
 		{name: "UTF-8", typed: "é\r", lines: "é", ended: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var d Draft
-			var all Draft
+			var d TypedLine
+			var all TypedLine
 			ended := false
 			for i := range len(c.typed) { // byte by byte as in one piece, except pastes
 				if c.name == "a paste" {
@@ -40,16 +40,16 @@ func TestDraft(t *testing.T) {
 					all.Text, all.Opaque, ended = all.Text+lines.Text, all.Opaque || lines.Opaque, true
 				}
 			}
-			if all != (Draft{c.lines, c.opaque}) || ended != c.ended || d != (Draft{c.rest, c.restIsOpaque}) {
+			if all != (TypedLine{c.lines, c.opaque}) || ended != c.ended || d != (TypedLine{c.rest, c.restIsOpaque}) {
 				t.Errorf("%+v %v, %+v left", all, ended, d)
 			}
-			whole, lines, end := Draft{}.Type([]byte(c.typed))
+			whole, lines, end := TypedLine{}.Type([]byte(c.typed))
 			if whole != d || lines != all || end != ended {
 				t.Errorf("in one piece %+v %v, %+v left", lines, end, whole)
 			}
 		})
 	}
-	d, _, _ := Draft{}.Type(make([]byte, maxDraft+1))
+	d, _, _ := TypedLine{}.Type(make([]byte, maxTypedLine+1))
 	if !d.Opaque {
 		t.Error("control bytes are no text")
 	}
@@ -64,7 +64,7 @@ func TestDraftsThatRecall(t *testing.T) {
 		"ls": false, "! true": false, "[ a != b ]": false, "echo 'hi!'": false, "echo '!!'": false, "echo \\!!": false, "\"it's\" !!": true, "echo \\!x": false, "echo $!": false, "echo ${!x}": false, "!(a)": false,
 		"if ! true; then a; fi": false, "a!": false, "grep ^a x": false, "": false,
 	} {
-		if got := (Draft{Text: text}).Recalls(); got != want {
+		if got := (TypedLine{Text: text}).Recalls(); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

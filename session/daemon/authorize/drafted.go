@@ -35,8 +35,8 @@ func (a *Request) wantsDraft(j *policy.Judgement) bool {
 	return false
 }
 
-// ofTmp finds paths in /tmp and /var/tmp, which are others in a draft's session.
-var ofTmp = pattern.Lazy(`(^|[\s=:'"(<>,@])(/var)?/tmp(/|[\s'")]|$)|\$\{?TMPDIR`)
+// tmpPathPattern finds paths in /tmp and /var/tmp, which are others in a draft's session.
+var tmpPathPattern = pattern.Lazy(`(^|[\s=:'"(<>,@])(/var)?/tmp(/|[\s'")]|$)|\$\{?TMPDIR`)
 
 // noDraft returns why a request does not run in a draft, or "".
 func (a *Request) noDraft(j *policy.Judgement) string {
@@ -51,7 +51,7 @@ func (a *Request) noDraft(j *policy.Judgement) string {
 		return "the line cannot be read as a whole"
 	case len(j.Commands) >= policy.MaxCommands:
 		return "the line has too many commands"
-	case ofTmp.MatchString(text):
+	case tmpPathPattern.MatchString(text):
 		return "it uses /tmp, and a draft has its own"
 	}
 	root, err := a.MakeDraft()
@@ -59,8 +59,8 @@ func (a *Request) noDraft(j *policy.Judgement) string {
 		return strings.TrimSuffix(oneLine(err.Error()), ".")
 	}
 	if a.Kind == Line {
-		exported := func(name string) bool { _, is := a.Exported[name]; return is }
-		if word, keeps := a.earlier.Keeps(policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}, exported); !keeps {
+		exported := func(name string) bool { _, is := a.ShellVariables[name]; return is }
+		if word, keeps := a.priorState.Keeps(policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}, exported); !keeps {
 			return strings.TrimSpace("it changes or uses the state of the session's shell: " + oneLine(word))
 		}
 	}
@@ -75,7 +75,7 @@ func (g *Gateway) runsInDraft(a *Request) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f := g.lastFlight(a.Session)
-	return f != nil && f.ask.InDraft
+	return f != nil && f.request.InDraft
 }
 
 // maxReviewed bounds the changes that an approval's effects name.

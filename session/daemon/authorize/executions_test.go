@@ -392,7 +392,7 @@ func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
 	}
 	g := open(t, dir)
 	waiting(t, g, tool("F1"))
-	g.Leave()
+	g.MarkStopping()
 	_ = g.store.Close()
 
 	g = open(t, dir)

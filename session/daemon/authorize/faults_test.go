@@ -204,7 +204,7 @@ func TestNoOnAFullDisk(t *testing.T) {
 			}
 			disk.failing("", 0)
 			if leaves {
-				g.Leave()
+				g.MarkStopping()
 			} else {
 				time.Sleep(retryqueue.RetryInterval)
 				synctest.Wait()
@@ -346,7 +346,7 @@ func TestCallersComeAndGo(t *testing.T) {
 		}
 		callers.Wait()
 		g.mu.Lock()
-		left := len(g.queue.open) + len(g.queue.askings) + len(g.queue.digests)
+		left := len(g.queue.open) + len(g.queue.requests) + len(g.queue.digests)
 		g.mu.Unlock()
 		if left != 0 {
 			t.Fatalf("round %d: %d are left", round, left)

@@ -17,17 +17,17 @@ import (
 
 // recordFlight records what was admitted to a session.
 func (g *Gateway) recordFlight(session string, a *Request, answer *Answer) {
-	f := &flight{ask: *a, approval: answer.Approval, awaited: a.Kind == Line && a.Ends}
-	f.ask.Yes = g.yesCounts(a)
+	f := &flight{request: *a, approval: answer.Approval, awaited: a.Kind == Line && a.ReportsEnd}
+	f.request.Yes = g.honorsYes(a)
 	if answer.Approval != "" {
 		f.allowed = shownTo(a, &answer.Judgement)
 	}
-	if g.c.Worked != nil && a.Actor.IsAgent() {
-		g.c.Worked(session, a.Actor.Agent)
+	if g.c.OnAgentLine != nil && a.Actor.IsAgent() {
+		g.c.OnAgentLine(session, a.Actor.Agent)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list := slices.DeleteFunc(g.flights[session], func(o *flight) bool { return !o.awaited || o.ask.ID == a.ID })
+	list := slices.DeleteFunc(g.flights[session], func(o *flight) bool { return !o.awaited || o.request.ID == a.ID })
 	list = append(list, f)
 	g.flights[session] = list[max(0, len(list)-maxFlights):]
 	if len(list) == 1 && f.isNeutral() {
@@ -38,7 +38,7 @@ func (g *Gateway) recordFlight(session string, a *Request, answer *Answer) {
 
 // isNeutral reports whether executions are judged the same without this flight. For most sessions that is the only one.
 func (f *flight) isNeutral() bool {
-	a := &f.ask
+	a := &f.request
 	return !f.awaited && f.approval == "" && a.Actor.Agent == "" && a.Actor.Policy == "" && a.Policy == "" && a.Kept == "" && !a.Yes
 }
 
@@ -52,7 +52,7 @@ func (g *Gateway) LineFinished(session, id string) {
 	defer g.mu.Unlock()
 	list := g.flights[session]
 	for _, f := range list {
-		f.awaited = f.awaited && f.ask.ID != id
+		f.awaited = f.awaited && f.request.ID != id
 	}
 	if n := len(list) - 1; n > 0 {
 		last := list[n]
@@ -68,9 +68,9 @@ func (g *Gateway) lastFlight(session string) *flight {
 	return nil
 }
 
-// yesCounts reports whether --yes counts. It counts for users, and for agents only if the configuration permits it.
-func (g *Gateway) yesCounts(a *Request) bool {
-	return a.Yes && (!boundByPolicy(&a.Actor) || g.c.AgentsYes != nil && g.c.AgentsYes())
+// honorsYes reports whether --yes counts. It counts for users, and for agents only if the configuration permits it.
+func (g *Gateway) honorsYes(a *Request) bool {
+	return a.Yes && (!boundByPolicy(&a.Actor) || g.c.AgentsMayUseYes != nil && g.c.AgentsMayUseYes())
 }
 
 // RulesOf returns the policy of the line that a session received last. It applies to all programs there.
@@ -78,7 +78,7 @@ func (g *Gateway) RulesOf(session string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if f := g.lastFlight(session); f != nil {
-		return firstNonEmpty(f.ask.Policy, f.ask.Actor.Policy)
+		return firstNonEmpty(f.request.Policy, f.request.Actor.Policy)
 	}
 	return ""
 }
@@ -92,9 +92,9 @@ func (g *Gateway) Started(session string, a Request, answer Answer) {
 func (g *Gateway) Recall(ctx context.Context, session string, a Request) {
 	answer := Answer{Verdict: policy.Allow}
 	if r, err := g.c.Store.ApprovalOf(ctx, a.ID); err == nil && r.State == store.ApprovalAnswered {
-		if e, err := entryOf(&r); err == nil && e.view.Answer != answerReject && !isLifted(&e.view) {
+		if e, err := entryOf(&r); err == nil && e.view.Answer != answerReject && !isAllowedByRules(&e.view) {
 			answer.Judgement, answer.Approval = judgementOf(&e.view.Judgement), e.view.ID
-			a.Files, a.Own = e.ask.Files, e.ask.Own
+			a.Files, a.Own = e.request.Files, e.request.Own
 		}
 	}
 	g.recordFlight(session, &a, &answer)
@@ -142,13 +142,13 @@ func (g *Gateway) refusedBefore(a *Request) error {
 // from then on.
 func (g *Gateway) Refuse(ctx context.Context, a Request, by *api.Error) error {
 	g.inherit(&a)
-	if a.Naming != nil {
-		a.ID, a.Descent = a.Naming()
-		a.Naming = nil
+	if a.ResolveID != nil {
+		a.ID, a.Descent = a.ResolveID()
+		a.ResolveID = nil
 	}
-	a.Waits = nil
+	a.OnWait = nil
 	g.recordRefusal(&a, by)
-	return errors.Join(by, g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
+	return errors.Join(by, g.audit(ctx, Record{Request: a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
 }
 
 // ruleChanged is the rule for a file that changed while its approval was pending.
@@ -163,18 +163,18 @@ func (g *Gateway) inherit(a *Request) {
 		return
 	}
 	if a.Actor.Agent == "" {
-		a.Actor.Agent = f.ask.Actor.Agent
+		a.Actor.Agent = f.request.Actor.Agent
 	}
 	if a.Actor.Policy == "" {
-		a.Actor.Policy = f.ask.Actor.Policy
+		a.Actor.Policy = f.request.Actor.Policy
 	}
 	if a.Policy == "" {
-		a.Policy = f.ask.Policy
+		a.Policy = f.request.Policy
 	}
 	if a.Kept == "" {
-		a.Kept = f.ask.Kept
+		a.Kept = f.request.Kept
 	}
-	a.Yes = a.Yes || f.ask.Yes
+	a.Yes = a.Yes || f.request.Yes
 }
 
 // allowedByLine returns the approval of the line that an execution belongs to, if it covers these commands. The shell
@@ -185,11 +185,11 @@ func (g *Gateway) allowedByLine(a *Request, j *policy.Judgement) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if slices.ContainsFunc(j.Commands, unlistedIn) {
+	if slices.ContainsFunc(j.Commands, isUnlistedCommand) {
 		return "" // the approval of the line did not show what the profile lacks
 	}
 	for _, f := range g.flights[a.Session] {
-		if f.approval != "" && f.isUnchanged(a) && (f.ask.Kind == Command && isCommand(&f.ask, a) || allowsAll(f.allowed, j.Commands, a.Home)) {
+		if f.approval != "" && f.isUnchanged(a) && (f.request.Kind == Command && isCommand(&f.request, a) || allowsAll(f.allowed, j.Commands, a.Home)) {
 			return f.approval
 		}
 	}
@@ -205,7 +205,7 @@ func (f *flight) isUnchanged(a *Request) bool {
 				w = "./" + w
 			}
 			file := fileOf(w, a.Cwd)
-			if id, shown := f.ask.Files[file]; shown && sys.FileID(file) != id && !slices.Contains(f.ask.Own, file) {
+			if id, shown := f.request.Files[file]; shown && sys.FileID(file) != id && !slices.Contains(f.request.Own, file) {
 				return false
 			}
 		}
@@ -218,7 +218,7 @@ func (f *flight) isUnchanged(a *Request) bool {
 func isCommand(asked, a *Request) bool {
 	if n := len(a.Argv); asked.Line != "" {
 		own := slices.ContainsFunc(asked.Also, func(words []string) bool { return words[0] == a.Path })
-		return n == 3 && a.Argv[1] == "-c" && a.Argv[2] == asked.Line && (own || a.Path == "" || nameFinds(a.Path, a.Home))
+		return n == 3 && a.Argv[1] == "-c" && a.Argv[2] == asked.Line && (own || a.Path == "" || isFoundByName(a.Path, a.Home))
 	}
 	return len(asked.Argv) > 0 && len(a.Argv) > 0 && slices.Equal(asked.Argv[1:], a.Argv[1:]) && asked.Path != "" && realFile(asked.Path) == realFile(a.Path)
 }

@@ -54,13 +54,13 @@ type Request struct {
 	Line, Shell string // of a line
 	// Readers are the names of programs that may read the line instead of the session's shell. The line is judged as
 	// code of each too; the strictest verdict counts.
-	Readers   []string
-	Ends      bool   `json:"-"` // the end of the line is reported (LineFinished)
-	Elsewhere bool   // the line is not read by the session's shell, but by a rule for example
-	Opaque    string // why the executed line may differ from the text; empty if it cannot
-	Path      string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
-	File      string // identifies the command's file and version; if empty, the name counts
-	Argv      []string
+	Readers    []string
+	ReportsEnd bool   `json:"-"` // the end of the line is reported (LineFinished)
+	Elsewhere  bool   // the line is not read by the session's shell, but by a rule for example
+	Opaque     string // why the executed line may differ from the text; empty if it cannot
+	Path       string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
+	File       string // identifies the command's file and version; if empty, the name counts
+	Argv       []string
 	// Files, of a line, are the files that it names as programs, with their ids when approval was requested. The
 	// approval covers no other files.
 	Files map[string]string
@@ -93,21 +93,22 @@ type Request struct {
 	// Descent lists the executing process and its ancestors up to the session's own, each identified by pid and start
 	// time.
 	Descent []string
-	// Naming finds ID and Descent, which are needed only if approval is required; nil: they are set.
-	Naming func() (id string, descent []string) `json:"-"`
-	// Waits is called before the request waits for a user or a record; may be nil.
-	Waits func() `json:"-"`
+	// ResolveID finds ID and Descent, which are needed only if approval is required; nil: they are set.
+	ResolveID func() (id string, descent []string) `json:"-"`
+	// OnWait is called before the request waits for a user or a record; may be nil.
+	OnWait func() `json:"-"`
 	// Programs, of an execution, are the programs that its session's sandbox profile lists; nil without a list. With Differ,
 	// others need approval instead of being refused.
 	Programs []string
 	Differ   bool // programs that are not listed need approval, instead of being refused
 
-	// MakeDraft, of a line or command, returns the directory of a draft in which the caller can run it before a user is asked, or why
-	// it cannot; nil: it cannot. Exported are the variables of the shell that a line is for. InDraft is set of one that runs in a draft, and Drafted of one that ran: what it would change.
-	MakeDraft func() (root string, err error) `json:"-"`
-	Exported  map[string]string               `json:"-"`
-	InDraft   bool                            `json:"-"`
-	Drafted   *api.DraftReview                `json:"-"`
+	// MakeDraft, of a line or command, creates a draft in which it can run before a user is asked. It returns the draft's root,
+	// or why none is possible. nil: no draft is possible. Exported holds the exported variables of the shell that a line is
+	// for. InDraft reports that the request runs in a draft. Drafted is what a run in a draft would change.
+	MakeDraft      func() (root string, err error) `json:"-"`
+	ShellVariables map[string]string               `json:"-"`
+	InDraft        bool                            `json:"-"`
+	Drafted        *api.DraftReview                `json:"-"`
 
 	Policy string // preset or rule set that the call requested
 	Kept   string // policy that is stored with the session
@@ -115,10 +116,10 @@ type Request struct {
 
 	Since time.Time // of a line: when the shell that gets it was started
 
-	inEffect map[ruleKey]inEffect  // rules found while it is judged; nil: each judgement finds its own
-	seen     *rulebook.LookupCache // files looked up while it is judged
-	verdicts *verdicts             // cache of the gateway, while it is judged
-	earlier  *policy.State         // of a line: state that other lines left in its shell
+	inEffect   map[ruleKey]inEffect  // rules found while it is judged; nil: each judgement finds its own
+	seen       *rulebook.LookupCache // files looked up while it is judged
+	verdicts   *verdicts             // cache of the gateway, while it is judged
+	priorState *policy.State         // of a line: state that other lines left in its shell
 }
 
 // Answer is the outcome of a request that may proceed.
@@ -134,23 +135,23 @@ type Answer struct {
 
 // Config holds the dependencies of a gateway.
 type Config struct {
-	Rules  Rules
-	Author Author // nil: rules cannot be written
-	Store  Store
-	Audit  Audit // nil without an audit trail
-	Bus    Bus
-	Drafts Drafts                 // nil: no request runs in a draft
-	Start  func(dir string) error // returns an error if no session may start in dir; nil: any directory
-	Tell   func(*api.Approval)    // notifies users of a new approval; may be nil
-	// AgentsYes reports whether --yes counts for agents; nil means no.
-	AgentsYes func() bool
+	Rules         Rules
+	Author        Author // nil: rules cannot be written
+	Store         Store
+	Audit         Audit // nil without an audit trail
+	Bus           Bus
+	Drafts        Drafts                 // nil: no request runs in a draft
+	CheckStartDir func(dir string) error // returns an error if no session may start in dir; nil: any directory
+	NotifyUsers   func(*api.Approval)    // notifies users of a new approval; may be nil
+	// AgentsMayUseYes reports whether --yes counts for agents; nil means no.
+	AgentsMayUseYes func() bool
 	// Cwd returns the current directory of a session's shell, or "" if unknown; may be nil.
 	Cwd func(session string) string
 	// Flush waits until the store has the commands that sessions ran; may be nil.
 	Flush func(context.Context)
-	// Worked is called when an agent submits a line to a session; may be nil.
-	Worked func(session, agent string)
-	Log    *slog.Logger
+	// OnAgentLine is called when an agent submits a line to a session; may be nil.
+	OnAgentLine func(session, agent string)
+	Log         *slog.Logger
 }
 
 // keptApprovals is the number of ended approvals that stay on record.
@@ -166,15 +167,15 @@ type Gateway struct {
 	c           Config
 	unpersisted *unpersistedApprovals // c.Store with a retry queue
 
-	mu        sync.Mutex
-	leaving   bool
-	queue     *queue
-	former    map[string]bool // requests of the previous daemon that no caller has repeated yet
-	grants    []store.Grant
-	flights   map[string][]*flight         // what was admitted to sessions, oldest first
-	refused   map[string][]refusal         // of executions, by session
-	covers    map[string][]transitiveAllow // approved executions, by session
-	histories map[string]*shellHistory     // state that lines left in shells, by session
+	mu                 sync.Mutex
+	stopping           bool
+	queue              *queue
+	unrepeatedRequests map[string]bool // requests of the previous daemon that no caller has repeated yet
+	grants             []store.Grant
+	flights            map[string][]*flight         // what was admitted to sessions, oldest first
+	refused            map[string][]refusal         // of executions, by session
+	covers             map[string][]transitiveAllow // approved executions, by session
+	histories          map[string]*shellHistory     // state that lines left in shells, by session
 
 	verdicts verdicts
 }
@@ -183,7 +184,7 @@ type Gateway struct {
 // are attributed to them.
 type flight struct {
 	awaited  bool // a line whose end is reported (LineFinished)
-	ask      Request
+	request  Request
 	allowed  []shownCommand // that a user saw and allowed
 	approval string
 }
@@ -202,7 +203,7 @@ func Open(ctx context.Context, c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g.queue = newQueue(last)
-	askings, err := c.Store.PendingAskings(ctx)
+	askings, err := c.Store.PendingRequests(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -225,18 +226,18 @@ func Open(ctx context.Context, c Config) (*Gateway, error) {
 	if g.grants, err = c.Store.Grants(ctx); err != nil {
 		return nil, err
 	}
-	g.former = map[string]bool{}
+	g.unrepeatedRequests = map[string]bool{}
 	for _, id := range g.queue.unheld() {
-		g.former[id] = true
+		g.unrepeatedRequests[id] = true
 	}
-	time.AfterFunc(grace, g.dropFormer)
+	time.AfterFunc(grace, g.dropUnrepeated)
 	return g, nil
 }
 
-// Leave marks the daemon as stopping: callers that stop waiting now leave their approvals open for the next daemon.
-func (g *Gateway) Leave() {
+// MarkStopping marks the daemon as stopping: callers that stop waiting now leave their approvals open for the next daemon.
+func (g *Gateway) MarkStopping() {
 	g.mu.Lock()
-	g.leaving = true
+	g.stopping = true
 	g.mu.Unlock()
 	g.unpersisted.flush()
 }
@@ -254,7 +255,7 @@ func (g *Gateway) Admit(ctx context.Context, a Request) (Answer, error) {
 // Begin judges a request. If a user has to decide, the approval is stored and published, and Pending waits for the
 // answer; otherwise Pending is nil.
 func (g *Gateway) Begin(ctx context.Context, a Request) (Answer, *Pending, error) {
-	if a.ID == "" && a.Naming == nil {
+	if a.ID == "" && a.ResolveID == nil {
 		a.ID = uuid.NewString()
 	}
 	answer, p, err := g.begin(ctx, a)
@@ -273,31 +274,31 @@ func (g *Gateway) RecordUnjudged(ctx context.Context, a Request) error {
 	if len(a.Argv) == 0 {
 		a.Argv = []string{a.Shell}
 	}
-	return g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Allow})
+	return g.audit(ctx, Record{Request: a, Actor: a.Actor, Verdict: policy.Allow})
 }
 
 func (g *Gateway) begin(ctx context.Context, a Request) (Answer, *Pending, error) {
 	if a.Kind == Execution {
 		g.inherit(&a)
 	} else {
-		a.Yes = g.yesCounts(&a)
-		a.earlier = g.priorShellState(ctx, &a, true)
+		a.Yes = g.honorsYes(&a)
+		a.priorState = g.priorShellState(ctx, &a, true)
 	}
 	judged := a
 	judged.inEffect = map[ruleKey]inEffect{}
 	j := g.Judge(judged)
 	answer := Answer{Verdict: j.Verdict, Judgement: j}
-	if a.Waits != nil && j.Verdict != policy.Allow {
-		a.Waits()
+	if a.OnWait != nil && j.Verdict != policy.Allow {
+		a.OnWait()
 	}
-	a.Waits = nil
+	a.OnWait = nil
 	switch {
 	case j.Verdict == policy.Deny:
-		return answer, nil, errors.Join(denialError(j), g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
+		return answer, nil, errors.Join(denialError(j), g.audit(ctx, Record{Request: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	case j.Verdict == policy.Ask:
-		if a.Naming != nil {
-			a.ID, a.Descent = a.Naming()
-			a.Naming = nil
+		if a.ResolveID != nil {
+			a.ID, a.Descent = a.ResolveID()
+			a.ResolveID = nil
 		}
 		for {
 			closed := g.closed()
@@ -311,7 +312,7 @@ func (g *Gateway) begin(ctx context.Context, a Request) (Answer, *Pending, error
 			if a.wantsDraft(&j) {
 				if j.NoDraft = a.noDraft(&j); j.NoDraft == "" {
 					answer.Draft = true
-					return answer, nil, g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Ask, Rule: j.Rule, Note: "runs in a draft first"})
+					return answer, nil, g.audit(ctx, Record{Request: a, Actor: a.Actor, Verdict: policy.Ask, Rule: j.Rule, Note: "runs in a draft first"})
 				}
 			}
 			p, err := g.ask(ctx, a, j, judged.inEffect, closed)
@@ -337,7 +338,7 @@ func (g *Gateway) closed() int {
 // the same request. It sets answer then.
 func (g *Gateway) findDecision(ctx context.Context, a *Request, answer *Answer) (bool, error) {
 	j := &answer.Judgement
-	if g.runsInDraft(a) && !slices.ContainsFunc(j.Commands, unlistedIn) {
+	if g.runsInDraft(a) && !slices.ContainsFunc(j.Commands, isUnlistedCommand) {
 		answer.Verdict = policy.Allow
 		return true, nil
 	}
@@ -350,7 +351,7 @@ func (g *Gateway) findDecision(ctx context.Context, a *Request, answer *Answer) 
 		return true, nil
 	}
 	if err := g.refusedBefore(a); err != nil {
-		return false, errors.Join(err, g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
+		return false, errors.Join(err, g.audit(ctx, Record{Request: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	}
 	if id := g.coveredBy(a, j); id != "" {
 		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "once"
@@ -367,10 +368,10 @@ func (g *Gateway) findDecision(ctx context.Context, a *Request, answer *Answer) 
 	if err != nil {
 		return false, storageError(err)
 	}
-	if !sameWords(a, &e.ask) || isLifted(&e.view) { // an id that a client gave to something else before; rules that ask again
+	if !sameWords(a, &e.request) || isAllowedByRules(&e.view) { // an id that a client gave to something else before; rules that ask again
 		return false, nil
 	}
-	if file := findSwapped(e.ask.Files); file != "" && e.view.Answer != answerReject {
+	if file := findSwapped(e.request.Files); file != "" && e.view.Answer != answerReject {
 		return false, g.refuseSwapped(ctx, a, file)
 	}
 	return true, answer.apply(&e.view)
@@ -391,7 +392,7 @@ func (answer *Answer) apply(v *api.Approval) error {
 		return rejectionError(v)
 	}
 	answer.Verdict = policy.Allow
-	if isLifted(v) { // the rules allow it, as if no approval had been needed
+	if isAllowedByRules(v) { // the rules allow it, as if no approval had been needed
 		answer.Approval, answer.Feedback, answer.Scope = "", "", ""
 	}
 	return nil
@@ -399,7 +400,7 @@ func (answer *Answer) apply(v *api.Approval) error {
 
 // recordAdmitted records a request that was allowed.
 func (g *Gateway) recordAdmitted(ctx context.Context, a *Request, answer *Answer) error {
-	if err := g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Allow, Rule: answer.Judgement.Rule, Approval: answer.Approval}); err != nil {
+	if err := g.audit(ctx, Record{Request: *a, Actor: a.Actor, Verdict: policy.Allow, Rule: answer.Judgement.Rule, Approval: answer.Approval}); err != nil {
 		return err
 	}
 	if a.Drafted != nil {

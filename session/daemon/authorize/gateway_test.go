@@ -221,7 +221,7 @@ func TestAgentsYesAndIDs(t *testing.T) {
 	if begin(line("same", "rm -r $Z", agent)) == nil {
 		t.Error("an answer counts for another line with the same id")
 	}
-	g.c.AgentsYes = func() bool { return true }
+	g.c.AgentsMayUseYes = func() bool { return true }
 	if a = line("3", "rm -r $V", agent); begin(a) == nil {
 		t.Error("without --yes")
 	}
@@ -348,7 +348,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("the rule does not count: %+v %v %v", answer, p, err)
 	}
 	all, err := g.List(ctx, Query{All: true})
-	if err != nil || len(all) != 6 || all[0].ID != "A1" || all[3].State != store.ApprovalGone {
+	if err != nil || len(all) != 6 || all[0].ID != "A1" || all[3].State != store.ApprovalWithdrawn {
 		t.Errorf("%d: %+v %v", len(all), all, err)
 	}
 }
@@ -462,7 +462,7 @@ func TestApprovalsOutliveTheDaemon(t *testing.T) {
 	if v := p.Approval(); v.Count != 2 || v.Rule != "" || v.NoRule != "hard:remove always requires approval: "+v.Judgement.Why {
 		t.Errorf("%+v", v)
 	}
-	g.Leave()
+	g.MarkStopping()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Wait(ctx); !errors.Is(err, context.Canceled) {
@@ -495,7 +495,7 @@ func TestApprovalsOutliveTheDaemon(t *testing.T) {
 	if p := waiting(t, g, line("job-3", "rm -r $X", agent)); p.ID() != "A2" {
 		t.Errorf("a number is given twice, or an answer: %s", p.ID())
 	}
-	g.dropFormer()
+	g.dropUnrepeated()
 	if list, _ := g.List(t.Context(), Query{}); len(list) != 1 {
 		t.Errorf("one that is held went: %+v", list)
 	}
@@ -518,7 +518,7 @@ func TestAbandonedApproval_Closed(t *testing.T) {
 	if _, err := second.Wait(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if v, err := g.Get(t.Context(), "A1"); err != nil || v.State != store.ApprovalGone || v.Ended == nil {
+	if v, err := g.Get(t.Context(), "A1"); err != nil || v.State != store.ApprovalWithdrawn || v.Ended == nil {
 		t.Errorf("%+v %v", v, err)
 	}
 	if _, err := g.Answer(t.Context(), "A1", person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered || !strings.Contains(err.Error(), "A1 is closed") {
@@ -819,7 +819,7 @@ func TestStoreFails(t *testing.T) {
 	if _, p, err := g.Begin(t.Context(), line("1", "rm -r $X", agent)); codeOf(err) != api.CodeStorage || p != nil {
 		t.Errorf("%v", err)
 	}
-	if len(g.queue.open) != 0 || len(g.queue.askings) != 0 {
+	if len(g.queue.open) != 0 || len(g.queue.requests) != 0 {
 		t.Error("something waits that is on no record")
 	}
 }
@@ -845,7 +845,7 @@ func TestNames(t *testing.T) {
 	if err := g.Check("nosuch"); codeOf(err) != api.CodeInvalid {
 		t.Error(err)
 	}
-	for _, r := range config.Rows() { // presets of the configuration are those of the rules
+	for _, r := range config.KeySpecs() { // presets of the configuration are those of the rules
 		if r.Key == "policy.default" || r.Key == "policy.agents" {
 			for _, p := range r.Values {
 				if err := g.Check(p); err != nil {

@@ -34,7 +34,7 @@ func (g *Gateway) Judge(a Request) policy.Judgement {
 		j = stricter(j, g.judge(&a))
 	}
 	if j.Verdict != policy.Deny && a.isUnlisted() {
-		if d := a.difference(); d.Verdict >= j.Verdict { // rules do not lift it, nor what is answered about them
+		if d := a.unlistedJudgement(); d.Verdict >= j.Verdict { // rules do not lift it, nor what is answered about them
 			d.Risk = j.Risk
 			for i := range d.Commands {
 				d.Commands[i].Risk = j.Risk // which is no smaller for that
@@ -87,16 +87,16 @@ func stricter(j, p policy.Judgement) policy.Judgement {
 // Reevaluate judges an earlier line by the current rules and the current state of its shell. It does not wait and
 // records nothing.
 func (g *Gateway) Reevaluate(ctx context.Context, a Request) policy.Judgement {
-	a.Yes = g.yesCounts(&a)
-	a.earlier = g.priorShellState(ctx, &a, false)
+	a.Yes = g.honorsYes(&a)
+	a.priorState = g.priorShellState(ctx, &a, false)
 	return g.Judge(a)
 }
 
 // unliftableRefusal returns a refusal that no rule can lift: a full-screen program in a session on pipes, or a session
 // outside the permitted directories.
 func (g *Gateway) unliftableRefusal(a *Request) (policy.Judgement, bool) {
-	if a.Kind == Command && g.c.Start != nil {
-		if err := g.c.Start(a.Cwd); err != nil {
+	if a.Kind == Command && g.c.CheckStartDir != nil {
+		if err := g.c.CheckStartDir(a.Cwd); err != nil {
 			j := policy.Judgement{Verdict: policy.Deny, Rule: "roots", Words: a.Cwd, Why: err.Error()}
 			var e *api.Error
 			if errors.As(err, &e) {
@@ -122,17 +122,17 @@ func (g *Gateway) unliftableRefusal(a *Request) (policy.Judgement, bool) {
 // isUnfinished reports whether an incomplete line is refused instead of asked about: the caller has to send all of it.
 // A line that is incomplete for a shell may be complete for another program.
 func (a *Request) isUnfinished() bool {
-	if a.readCode() {
+	if a.isReadByInterpreters() {
 		return false
 	}
 	return boundByPolicy(&a.Actor) && a.Line != "" && a.Opaque == "" && (a.Kind == Line || a.Kind == Command && len(a.Argv) == 0)
 }
 
-// readCode reports whether the line is read by interpreters of known languages instead of shells.
-func (a *Request) readCode() bool { return ReadCode(a.Readers) }
+// isReadByInterpreters reports whether the line is read by interpreters of known languages instead of shells.
+func (a *Request) isReadByInterpreters() bool { return AreInterpreters(a.Readers) }
 
-// ReadCode reports whether programs are known interpreters that are no shells.
-func ReadCode(readers []string) bool {
+// AreInterpreters reports whether programs are known interpreters that are no shells.
+func AreInterpreters(readers []string) bool {
 	return len(readers) > 0 && !slices.ContainsFunc(readers, func(name string) bool { return !policy.ReadsCode(name) })
 }
 
@@ -145,11 +145,13 @@ func (a *Request) isUnlisted() bool {
 // ruleSandbox is the rule for programs that a sandbox profile does not list.
 const ruleSandbox = "sandbox"
 
-// unlistedIn reports whether a command needs approval because a sandbox profile does not list it.
-func unlistedIn(c policy.Command) bool { return c.Verdict == policy.Ask && c.Rule == ruleSandbox }
+// isUnlistedCommand reports whether a command needs approval because a sandbox profile does not list it.
+func isUnlistedCommand(c policy.Command) bool {
+	return c.Verdict == policy.Ask && c.Rule == ruleSandbox
+}
 
-// difference returns the judgement of a program that the sandbox profile does not list.
-func (a *Request) difference() policy.Judgement {
+// unlistedJudgement returns the judgement of a program that the sandbox profile does not list.
+func (a *Request) unlistedJudgement() policy.Judgement {
 	j := policy.Judgement{
 		Verdict: policy.Deny, Rule: ruleSandbox, Words: strings.Join(a.Argv, " "), Why: "the sandbox profile does not list " + a.Path,
 		Instead: "Use a program that it lists; the user can add others to `programs` of the profile, or learn it again with --observe.",
@@ -180,12 +182,12 @@ func (g *Gateway) judge(a *Request) policy.Judgement {
 		if a.Kind == Execution {
 			j = g.judgeVariants(a, j)
 		}
-		if a.readCode() && j.Unread && j.Verdict == policy.Ask {
+		if a.isReadByInterpreters() && j.Unread && j.Verdict == policy.Ask {
 			j = policy.Judgement{} // it needed approval only because it is no shell code
 		}
 		for _, name := range a.Readers {
 			b := *a
-			b.Shell, b.earlier = ReaderName(name), nil // what earlier lines left is the shell's
+			b.Shell, b.priorState = ReaderName(name), nil // what earlier lines left is the shell's
 			if p := g.judgeText(&b); p.Verdict >= j.Verdict {
 				j = p
 			}
@@ -260,11 +262,11 @@ func (g *Gateway) judgeText(a *Request) policy.Judgement {
 		}
 	}
 	if src.Preset == policy.Off { // destructive commands are denied even with the preset "off"
-		if j := a.judgedBy(hardEngine()); j.Verdict == policy.Deny {
+		if j := a.judgeWith(hardEngine()); j.Verdict == policy.Deny {
 			return j
 		}
 	}
-	return src.WaivePresetApprovals(a.judgedBy(engine))
+	return src.WaivePresetApprovals(a.judgeWith(engine))
 }
 
 // hardEngine is the engine with only the preset "hard".
@@ -305,9 +307,9 @@ func (a *Request) subject(name string) rulebook.Subject {
 	}
 }
 
-// judgedBy returns the engine's judgement.
-func (a *Request) judgedBy(engine *policy.Engine) policy.Judgement {
-	line := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home, State: a.earlier}
+// judgeWith returns the engine's judgement.
+func (a *Request) judgeWith(engine *policy.Engine) policy.Judgement {
+	line := policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home, State: a.priorState}
 	if a.Kind != Line && len(a.Argv) == 0 && (a.Kind == Execution || a.Line == "") { // nothing to judge
 		return policy.Judgement{Verdict: policy.Deny, Rule: "unknown", Words: a.Path, Why: "it has no words"}
 	}
@@ -327,7 +329,7 @@ func (a *Request) judgedBy(engine *policy.Engine) policy.Judgement {
 		}
 		return j
 	}
-	if j, ok := a.byLink(engine, line); ok {
+	if j, ok := a.judgeByLinkName(engine, line); ok {
 		return j
 	}
 	file, argv := firstNonEmpty(a.Path, a.Argv[0]), a.Argv
@@ -360,9 +362,9 @@ func (a *Request) judgeScriptFile(engine *policy.Engine, j policy.Judgement, lin
 	return j
 }
 
-// byLink judges a program by the system's name for it, if that is a link to a file elsewhere, such as /usr/bin/npm. It
+// judgeByLinkName judges a program by the system's name for it, if that is a link to a file elsewhere, such as /usr/bin/npm. It
 // returns false if the name makes no difference: rules that deny or ask about the file itself count.
-func (a *Request) byLink(engine *policy.Engine, line policy.Line) (policy.Judgement, bool) {
+func (a *Request) judgeByLinkName(engine *policy.Engine, line policy.Line) (policy.Judgement, bool) {
 	if a.Link == "" || a.Path == "" {
 		return policy.Judgement{}, false
 	}

@@ -97,9 +97,9 @@ func (g *Gateway) Waiting(session string) []string {
 	return g.queue.openIn(session)
 }
 
-// WaitsWithin returns the oldest approval requested since then that blocks a running program of the session: of an
+// OldestBlocking returns the oldest approval requested since then that blocks a running program of the session: of an
 // execution, or of a sandbox's network access. It returns nil if none does.
-func (g *Gateway) WaitsWithin(session string, since time.Time) *api.Approval {
+func (g *Gateway) OldestBlocking(session string, since time.Time) *api.Approval {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	e := g.queue.oldestBlocking(session, since)

@@ -47,15 +47,15 @@ func (g *Gateway) ask(ctx context.Context, a Request, j policy.Judgement, by map
 		none = g.unliftableRule(&a, &j)
 	}
 	g.mu.Lock()
-	if g.queue.closed != closed && g.queue.askings[a.ID] == nil {
+	if g.queue.closed != closed && g.queue.requests[a.ID] == nil {
 		g.mu.Unlock()
 		return nil, errAnswered
 	}
-	if before := g.queue.askings[a.ID]; before != nil && before.ask.File != "" && before.ask.File != a.File { // by the daemon before
+	if before := g.queue.requests[a.ID]; before != nil && before.request.File != "" && before.request.File != a.File { // by the daemon before
 		g.mu.Unlock()
 		return nil, g.refuseSwapped(ctx, &a, a.Path)
 	}
-	if len(g.queue.open) >= maxPending && g.queue.askings[a.ID] == nil && g.queue.digests[digest] == nil {
+	if len(g.queue.open) >= maxPending && g.queue.requests[a.ID] == nil && g.queue.digests[digest] == nil {
 		g.mu.Unlock()
 		return nil, api.Errorf(api.CodeLimit, "%d approvals are pending, which is the limit", maxPending).
 			WithHint("reject all: `longterm approvals answer --all reject`; or answer one group: `longterm approvals answer --group GROUP once`")
@@ -73,13 +73,13 @@ func (g *Gateway) ask(ctx context.Context, a Request, j policy.Judgement, by map
 		e.view.RuleCwd = a.ruleDir(proposal)
 	}
 	told := e.view
-	a.Files, a.Own = e.ask.Files, e.ask.Own // as at the first request, possibly to the previous daemon
+	a.Files, a.Own = e.request.Files, e.request.Own // as at the first request, possibly to the previous daemon
 	g.mu.Unlock()
 	p := &Pending{g: g, e: e, id: a.ID, a: a, j: j}
 	if !changed {
 		return p, nil
 	}
-	err := g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Ask, Rule: j.Rule, Approval: told.ID})
+	err := g.audit(ctx, Record{Request: a, Actor: a.Actor, Verdict: policy.Ask, Rule: j.Rule, Approval: told.ID})
 	if err == nil {
 		err = g.save(e, a.ID)
 	}
@@ -97,8 +97,8 @@ func (g *Gateway) ask(ctx context.Context, a Request, j policy.Judgement, by map
 	}
 	if isNew {
 		g.c.Bus.PublishApproval("approval", &told)
-		if g.c.Tell != nil {
-			g.c.Tell(&told)
+		if g.c.NotifyUsers != nil {
+			g.c.NotifyUsers(&told)
 		}
 	}
 	return p, nil
@@ -117,9 +117,9 @@ func (p *Pending) Approval() api.Approval {
 // Wait waits for the answer. If ctx ends before, the request is withdrawn, unless the daemon is stopping.
 func (p *Pending) Wait(ctx context.Context) (Answer, error) { return p.wait(ctx, p.withdraw) }
 
-// WaitForNow waits like Wait, for callers that may retry, such as a remote client. If ctx ends, the approval stays open
-// for the grace.
-func (p *Pending) WaitForNow(ctx context.Context) (Answer, error) { return p.wait(ctx, p.Release) }
+// WaitWithGrace waits like Wait, for callers that may retry, such as a remote client. If ctx ends, it releases the request instead
+// of withdrawing it: the approval stays open for the grace.
+func (p *Pending) WaitWithGrace(ctx context.Context) (Answer, error) { return p.wait(ctx, p.Release) }
 
 func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 	answer := Answer{Verdict: policy.Ask, Judgement: p.j, Approval: idOf(p.e.n)}
@@ -141,7 +141,7 @@ func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 	}
 	if err := answer.apply(&v); err != nil {
 		p.g.recordRefusal(&p.a, err)
-		return answer, errors.Join(err, p.g.audit(context.WithoutCancel(ctx), Record{Ask: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: p.j.Rule, Approval: v.ID}))
+		return answer, errors.Join(err, p.g.audit(context.WithoutCancel(ctx), Record{Request: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: p.j.Rule, Approval: v.ID}))
 	}
 	ctx = context.WithoutCancel(ctx)
 	if file := findSwapped(p.a.Files); file != "" {
@@ -150,7 +150,7 @@ func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 	}
 	if err := p.checkUnchanged(ctx); err != nil && p.a.Drafted == nil {
 		answer.Verdict = policy.Deny
-		return answer, errors.Join(err, p.g.audit(ctx, Record{Ask: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: ruleChanged, Approval: v.ID}))
+		return answer, errors.Join(err, p.g.audit(ctx, Record{Request: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: ruleChanged, Approval: v.ID}))
 	}
 	if p.a.Drafted == nil {
 		p.g.recordAllowed(ctx, &p.a)
@@ -165,7 +165,7 @@ func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 func (p *Pending) Release() {
 	p.g.mu.Lock()
 	left := p.g.queue.release(p.id)
-	delete(p.g.former, p.id)
+	delete(p.g.unrepeatedRequests, p.id)
 	p.g.mu.Unlock()
 	if left == 0 {
 		time.AfterFunc(grace, func() { p.g.drop(p.id) })
@@ -175,7 +175,7 @@ func (p *Pending) Release() {
 // withdraw withdraws a request whose caller no longer waits.
 func (p *Pending) withdraw() {
 	p.g.mu.Lock()
-	leaving := p.g.leaving
+	leaving := p.g.stopping
 	left := p.g.queue.release(p.id)
 	p.g.mu.Unlock()
 	if left == 0 && !leaving {
@@ -191,7 +191,7 @@ func (g *Gateway) RevokeToken(token string) {
 	var of []*entry
 	g.mu.Lock()
 	for _, e := range g.queue.pending() {
-		if e.ask.Actor.Token == token {
+		if e.request.Actor.Token == token {
 			_, _ = g.queue.claim(e.n, "its token was revoked") // cannot fail: no other caller claims it
 			of = append(of, e)
 		}
@@ -206,7 +206,7 @@ func (g *Gateway) RevokeToken(token string) {
 // drop withdraws a request without holders. The approval ends if it was the last.
 func (g *Gateway) drop(id string) {
 	g.mu.Lock()
-	if g.leaving {
+	if g.stopping {
 		g.mu.Unlock()
 		return
 	}
@@ -220,7 +220,7 @@ func (g *Gateway) drop(id string) {
 	}
 	if less == nil {
 		now := time.Now()
-		e.view.State, e.view.Ended = store.ApprovalGone, &now
+		e.view.State, e.view.Ended = store.ApprovalWithdrawn, &now
 	}
 	told := e.view
 	g.mu.Unlock()
@@ -255,11 +255,11 @@ func (g *Gateway) put(row store.Approval, asking string) error {
 	return nil
 }
 
-// dropFormer withdraws requests of the previous daemon that no caller has repeated. Repeated ones have their own grace.
-func (g *Gateway) dropFormer() {
+// dropUnrepeated withdraws requests of the previous daemon that no caller has repeated. Repeated ones have their own grace.
+func (g *Gateway) dropUnrepeated() {
 	g.mu.Lock()
-	ids := slices.DeleteFunc(g.queue.unheld(), func(id string) bool { return !g.former[id] })
-	g.former = nil
+	ids := slices.DeleteFunc(g.queue.unheld(), func(id string) bool { return !g.unrepeatedRequests[id] })
+	g.unrepeatedRequests = nil
 	g.mu.Unlock()
 	for _, id := range ids {
 		g.drop(id)
@@ -325,21 +325,21 @@ func numberOf(id string) (int64, error) {
 	return n, nil
 }
 
-// body is the JSON part of a stored approval, besides its columns.
-type body struct {
-	View   api.Approval `json:"view"`
-	Ask    Request      `json:"ask"`
-	Digest string       `json:"digest"`
-	Cut    bool         `json:"cut,omitempty"` // the request is truncated
-	Scope  []scoped     `json:"scope,omitempty"`
+// storedApproval is the JSON part of a stored approval, besides its columns.
+type storedApproval struct {
+	View    api.Approval `json:"view"`
+	Request Request      `json:"ask"`
+	Digest  string       `json:"digest"`
+	Cut     bool         `json:"cut,omitempty"` // the request is truncated
+	Scope   []scoped     `json:"scope,omitempty"`
 }
 
 func (e *entry) row() (store.Approval, error) {
-	b, err := json.Marshal(body{e.view, e.ask, e.digest, e.cut, e.scope})
+	b, err := json.Marshal(storedApproval{e.view, e.request, e.digest, e.cut, e.scope})
 	if err != nil {
 		return store.Approval{}, fmt.Errorf("approval %s: %w", e.view.ID, err)
 	}
-	r := store.Approval{N: e.n, State: e.view.State, Kind: e.view.Kind, Session: e.view.Session, Body: b, Asked: e.view.Asked}
+	r := store.Approval{N: e.n, State: e.view.State, Kind: e.view.Kind, Session: e.view.Session, Body: b, Requested: e.view.Asked}
 	if e.view.Ended != nil {
 		r.Ended = *e.view.Ended
 	}
@@ -347,9 +347,9 @@ func (e *entry) row() (store.Approval, error) {
 }
 
 func entryOf(r *store.Approval) (*entry, error) {
-	var b body
+	var b storedApproval
 	if err := json.Unmarshal(r.Body, &b); err != nil {
 		return nil, fmt.Errorf("the record of approval %d cannot be read: %w", r.N, err)
 	}
-	return &entry{n: r.N, digest: b.Digest, ask: b.Ask, view: b.View, cut: b.Cut, scope: b.Scope}, nil
+	return &entry{n: r.N, digest: b.Digest, request: b.Request, view: b.View, cut: b.Cut, scope: b.Scope}, nil
 }

@@ -27,7 +27,7 @@ type Store interface {
 	Approval(ctx context.Context, n int64) (store.Approval, error)
 	ApprovalOf(ctx context.Context, asking string) (store.Approval, error)
 	Approvals(context.Context, store.ApprovalQuery) ([]store.Approval, error)
-	PendingAskings(context.Context) ([]store.Asking, error)
+	PendingRequests(context.Context) ([]store.ApprovalRequest, error)
 	LastApproval(context.Context) (int64, error)
 	PruneApprovals(ctx context.Context, keep int) error
 	AddGrant(context.Context, store.Grant) (int64, error)
@@ -38,7 +38,7 @@ type Store interface {
 
 // Record is one entry for the audit trail.
 type Record struct {
-	Ask      Request
+	Request  Request
 	Actor    identity.Actor // the requesting actor; for answers, the answering one
 	Answer   bool           // a user answered an approval; otherwise a judgement
 	Verdict  policy.Verdict

@@ -20,25 +20,25 @@ import (
 // Identical requests, those with the same digest, share one entry. A request may have several holders: callers that
 // repeated it with the same id. A request without a holder stays until it is dropped.
 type queue struct {
-	last    int64
-	closed  int                      // number of closed approvals
-	open    map[int64]*entry         // open approvals, by number
-	digests map[string]*entry        // pending entries without a claim, by digest of the request
-	askings map[string]*entry        // entries, by ID of the request
-	changes map[string]chan struct{} // closed when a session's open approvals change, for sessions with a reader
+	last     int64
+	closed   int                      // number of closed approvals
+	open     map[int64]*entry         // open approvals, by number
+	digests  map[string]*entry        // pending entries without a claim, by digest of the request
+	requests map[string]*entry        // entries, by ID of the request
+	changes  map[string]chan struct{} // closed when a session's open approvals change, for sessions with a reader
 }
 
 // entry is an approval that is open.
 type entry struct {
 	n         int64 // the approval's number
 	digest    string
-	ask       Request  // the first request, truncated
+	request   Request  // the first request, truncated
 	cut       bool     // the request is truncated
 	scope     []scoped // what an answer for the session allows
 	view      api.Approval
 	rules     map[ruleKey]inEffect // rules of the last judgement; nil: those of the previous daemon
 	last      time.Time            // time of the last request
-	askings   map[string]int       // number of holders, by ID of the request
+	holders   map[string]int       // number of holders, by ID of the request
 	answering string               // the answer and its author while an answer is in progress
 	done      chan struct{}        // closed when the approval ends; view and err are final then
 	err       error
@@ -57,17 +57,17 @@ type claimedError struct{ how string }
 func (e *claimedError) Error() string { return "it is being answered: " + e.how }
 
 func newQueue(last int64) *queue {
-	return &queue{last: last, open: map[int64]*entry{}, digests: map[string]*entry{}, askings: map[string]*entry{}, changes: map[string]chan struct{}{}}
+	return &queue{last: last, open: map[int64]*entry{}, digests: map[string]*entry{}, requests: map[string]*entry{}, changes: map[string]chan struct{}{}}
 }
 
 // load adds an approval of the previous daemon with its requests, which have no holders yet.
 func (q *queue) load(e *entry, askings []string) {
-	e.askings, e.done, e.last = map[string]int{}, make(chan struct{}), e.view.Asked
+	e.holders, e.done, e.last = map[string]int{}, make(chan struct{}), e.view.Asked
 	q.last = max(q.last, e.n)
 	q.open[e.n], q.digests[e.digest] = e, e
 	for _, id := range askings {
-		e.askings[id] = 0
-		q.askings[id] = e
+		e.holders[id] = 0
+		q.requests[id] = e
 	}
 	e.view.Count = max(1, len(askings))
 }
@@ -75,44 +75,44 @@ func (q *queue) load(e *entry, askings []string) {
 // ask adds a request that needs a user's decision: to a new entry, or to that of identical requests. changed reports
 // whether the entry has to be stored and published.
 func (q *queue) ask(id, digest string, a Request) (e *entry, isNew, changed bool) {
-	if e = q.askings[id]; e != nil { // asked again: it waited before
-		e.askings[id]++
+	if e = q.requests[id]; e != nil { // asked again: it waited before
+		e.holders[id]++
 		return e, false, false
 	}
 	if e = q.digests[digest]; e == nil {
 		q.last++
-		e = &entry{n: q.last, digest: digest, ask: a, askings: map[string]int{}, done: make(chan struct{})}
+		e = &entry{n: q.last, digest: digest, request: a, holders: map[string]int{}, done: make(chan struct{})}
 		q.open[e.n], q.digests[digest] = e, e
 		isNew = true
 	}
-	e.askings[id] = 1
-	q.askings[id] = e
-	e.view.Count = len(e.askings)
+	e.holders[id] = 1
+	q.requests[id] = e
+	e.view.Count = len(e.holders)
 	q.notifyChange(a.Session)
 	return e, isNew, true
 }
 
 // release releases one hold of a request and returns the number left.
 func (q *queue) release(id string) (left int) {
-	e := q.askings[id]
+	e := q.requests[id]
 	if e == nil {
 		return 0
 	}
-	e.askings[id] = max(0, e.askings[id]-1)
-	return e.askings[id]
+	e.holders[id] = max(0, e.holders[id]-1)
+	return e.holders[id]
 }
 
 // drop withdraws a request without holders. gone is the entry if this was its last request; otherwise less is the entry
 // that lost one.
 func (q *queue) drop(id string) (gone, less *entry) {
-	e := q.askings[id]
-	if e == nil || e.askings[id] > 0 || e.isClaimed() {
+	e := q.requests[id]
+	if e == nil || e.holders[id] > 0 || e.isClaimed() {
 		return nil, nil
 	}
-	delete(q.askings, id)
-	delete(e.askings, id)
-	if len(e.askings) > 0 {
-		e.view.Count = len(e.askings)
+	delete(q.requests, id)
+	delete(e.holders, id)
+	if len(e.holders) > 0 {
+		e.view.Count = len(e.holders)
 		return nil, e
 	}
 	q.remove(e)
@@ -121,8 +121,8 @@ func (q *queue) drop(id string) (gone, less *entry) {
 
 // unheld returns the requests without holders.
 func (q *queue) unheld() (ids []string) {
-	for id, e := range q.askings {
-		if e.askings[id] == 0 {
+	for id, e := range q.requests {
+		if e.holders[id] == 0 {
 			ids = append(ids, id)
 		}
 	}
@@ -169,9 +169,9 @@ func (q *queue) remove(e *entry) {
 	if q.digests[e.digest] == e {
 		delete(q.digests, e.digest)
 	}
-	for id := range e.askings {
-		if q.askings[id] == e {
-			delete(q.askings, id)
+	for id := range e.holders {
+		if q.requests[id] == e {
+			delete(q.requests, id)
 		}
 	}
 }
@@ -196,18 +196,18 @@ func (q *queue) openIn(session string) (ids []string) {
 	return ids
 }
 
-// TypedAsking is the prefix of the ids of requests for typed input.
-const TypedAsking = "typed."
+// TypedRequestPrefix is the prefix of the ids of requests for typed input.
+const TypedRequestPrefix = "typed."
 
 // hasOnlyRetryingInput reports whether all requests of the entry are for typed input whose callers were rejected and
 // retry after the approval.
 func (e *entry) hasOnlyRetryingInput() bool {
-	for id, holders := range e.askings {
-		if holders > 0 || !strings.HasPrefix(id, TypedAsking) {
+	for id, holders := range e.holders {
+		if holders > 0 || !strings.HasPrefix(id, TypedRequestPrefix) {
 			return false
 		}
 	}
-	return len(e.askings) > 0
+	return len(e.holders) > 0
 }
 
 // change returns a channel that is closed at the next change of a session's open approvals.
@@ -230,7 +230,7 @@ func (q *queue) notifyChange(session string) {
 // oldestBlocking returns the oldest entry, requested since then, that blocks a running program of a session, or nil.
 func (q *queue) oldestBlocking(session string, since time.Time) (first *entry) {
 	for _, e := range q.open {
-		if e.view.Session == session && (e.ask.Kind == Execution || e.ask.Kind == Network) && !e.last.Before(since) && (first == nil || e.n < first.n) {
+		if e.view.Session == session && (e.request.Kind == Execution || e.request.Kind == Network) && !e.last.Before(since) && (first == nil || e.n < first.n) {
 			first = e
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func asked(q *queue, id, digest string) *entry {
 	e, isNew, _ := q.ask(id, digest, Request{ID: id})
 	if isNew {
-		e.view = api.Approval{ID: idOf(e.n), Session: "s", Count: len(e.askings)}
+		e.view = api.Approval{ID: idOf(e.n), Session: "s", Count: len(e.holders)}
 	}
 	return e
 }
@@ -27,14 +27,14 @@ func consistent(t *testing.T, q *queue) {
 			t.Fatalf("digest %s is of %d, claimed %v", digest, e.n, e.isClaimed())
 		}
 	}
-	for id, e := range q.askings {
-		if _, ok := e.askings[id]; !ok || q.open[e.n] != e {
+	for id, e := range q.requests {
+		if _, ok := e.holders[id]; !ok || q.open[e.n] != e {
 			t.Fatalf("asking %s is of %d, which does not know it", id, e.n)
 		}
 	}
 	for n, e := range q.open {
-		if n != e.n || n > q.last || len(e.askings) != e.view.Count {
-			t.Fatalf("%d: %d askings, count %d", n, len(e.askings), e.view.Count)
+		if n != e.n || n > q.last || len(e.holders) != e.view.Count {
+			t.Fatalf("%d: %d askings, count %d", n, len(e.holders), e.view.Count)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestQueue(t *testing.T) {
 	if c := asked(q, "3", "y"); c.n != 6 {
 		t.Fatalf("another thing is %d", c.n)
 	}
-	if again, isNew, changed := q.ask("1", "other", Request{}); again != a || isNew || changed || a.askings["1"] != 2 {
+	if again, isNew, changed := q.ask("1", "other", Request{}); again != a || isNew || changed || a.holders["1"] != 2 {
 		t.Fatal("the same asking is another one")
 	}
 	consistent(t, q)

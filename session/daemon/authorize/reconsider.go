@@ -43,7 +43,7 @@ func (g *Gateway) Reconsider(ctx context.Context) {
 // reevaluate judges an entry by the current rules; changed is false if they are the same as before.
 func (g *Gateway) reevaluate(ctx context.Context, e *entry) (j policy.Judgement, changed bool) {
 	g.mu.Lock()
-	a, by := e.ask, e.rules
+	a, by := e.request, e.rules
 	g.mu.Unlock()
 	if e.cut || !g.rulesChanged(&a, by) { // e.cut: the request is truncated, so it cannot be evaluated
 		return j, false
@@ -79,7 +79,7 @@ func (g *Gateway) denyByNewRules(e *entry, j *policy.Judgement) *api.Error {
 	over.Message += " (rules changed while approval " + over.Approval + " was pending)"
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := g.audit(ctx, Record{Ask: e.ask, Actor: e.ask.Actor, Verdict: policy.Deny, Rule: j.Rule, Approval: over.Approval}); err != nil {
+	if err := g.audit(ctx, Record{Request: e.request, Actor: e.request.Actor, Verdict: policy.Deny, Rule: j.Rule, Approval: over.Approval}); err != nil {
 		g.c.Log.Error("audit a denial by changed rules", "approval", over.Approval, "err", err)
 	}
 	g.end(e, over, func(v *api.Approval) { v.Judgement = view(*j) })
@@ -91,7 +91,7 @@ func (g *Gateway) end(e *entry, reason error, change func(*api.Approval)) {
 	g.mu.Lock()
 	v, now := e.view, time.Now()
 	g.mu.Unlock()
-	v.State, v.Ended = store.ApprovalGone, &now
+	v.State, v.Ended = store.ApprovalWithdrawn, &now
 	change(&v)
 	if _, err := g.closeApproval(e, &v, reason, true); err != nil {
 		g.c.Log.Error("store a closed approval", "approval", v.ID, "err", err)
@@ -103,21 +103,21 @@ func (g *Gateway) end(e *entry, reason error, change func(*api.Approval)) {
 	g.c.Bus.PublishApproval("approval-gone", &v)
 }
 
-// liftedBy is the feedback stored with an approval that changed rules have allowed.
-const liftedBy = "the rules were changed, and allow it"
+// allowedByRulesFeedback is the feedback stored with an approval that changed rules have allowed.
+const allowedByRulesFeedback = "the rules were changed, and allow it"
 
 // allowByNewRules answers an approval that the current rules allow. No user saw it, so it allows nothing else.
 func (g *Gateway) allowByNewRules(ctx context.Context, e *entry) {
 	g.mu.Lock()
-	_, err := g.queue.claim(e.n, liftedBy)
+	_, err := g.queue.claim(e.n, allowedByRulesFeedback)
 	v := e.view
 	g.mu.Unlock()
 	if err != nil {
 		return // already answered
 	}
 	now := time.Now()
-	v.State, v.Ended, v.Answer, v.Feedback, v.By = store.ApprovalAnswered, &now, answerAlways, liftedBy, nil
-	if err = g.audit(ctx, Record{Ask: e.ask, Actor: e.ask.Actor, Verdict: policy.Allow, Approval: v.ID, Note: liftedBy}); err == nil {
+	v.State, v.Ended, v.Answer, v.Feedback, v.By = store.ApprovalAnswered, &now, answerAlways, allowedByRulesFeedback, nil
+	if err = g.audit(ctx, Record{Request: e.request, Actor: e.request.Actor, Verdict: policy.Allow, Approval: v.ID, Note: allowedByRulesFeedback}); err == nil {
 		err = g.finish(e, v)
 	}
 	if err != nil {
@@ -129,5 +129,5 @@ func (g *Gateway) allowByNewRules(ctx context.Context, e *entry) {
 	}
 }
 
-// isLifted reports whether the rules, not a user, allowed the request.
-func isLifted(v *api.Approval) bool { return v.State == store.ApprovalAnswered && v.By == nil }
+// isAllowedByRules reports whether the rules, not a user, allowed the request.
+func isAllowedByRules(v *api.Approval) bool { return v.State == store.ApprovalAnswered && v.By == nil }

@@ -27,7 +27,7 @@ func TestRevokedTokensAskNothing(t *testing.T) {
 			t.Errorf("%s: %v", p.ID(), err)
 		}
 	}
-	if v, err := g.Get(t.Context(), lost.ID()); err != nil || v.State != store.ApprovalGone || v.Ended == nil {
+	if v, err := g.Get(t.Context(), lost.ID()); err != nil || v.State != store.ApprovalWithdrawn || v.Ended == nil {
 		t.Errorf("%+v %v", v, err)
 	}
 	if _, err := g.Answer(t.Context(), lost.ID(), person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered {

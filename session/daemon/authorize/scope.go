@@ -110,7 +110,7 @@ func scopeOf(a *Request, j *policy.Judgement) (list []scoped) {
 		s := scoped{Rule: c.Rule, Exact: whole, Dir: a.dir(j.Commands), Commands: digestOfCommands(j.Commands)}
 		switch {
 		case c.IsLost(): // the answer is about the shell, for each line
-			s = scoped{Rule: ruleLost, Exact: a.earlier.WhyLost()}
+			s = scoped{Rule: ruleLost, Exact: a.priorState.WhyLost()}
 		case meant: // if one command must match exactly, all must
 			s = scoped{Rule: c.Rule, Prefix: prefixOf(&c)}
 			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.IsPlaced(s.Prefix) { // "touch" alone covers any file

@@ -319,7 +319,7 @@ type whileItIsWritten struct {
 }
 
 func (w whileItIsWritten) RecordDecision(ctx context.Context, r Record) error {
-	if r.Ask.Line == w.line {
+	if r.Request.Line == w.line {
 		w.do()
 	}
 	return w.Audit.RecordDecision(ctx, r)

@@ -168,13 +168,13 @@ func findSwapped(files map[string]string) string {
 
 // refuseSwapped refuses an action whose approval was for another file.
 func (g *Gateway) refuseSwapped(ctx context.Context, a *Request, file string) error {
-	return errors.Join(ErrSwapped(file), g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
+	return errors.Join(ErrSwapped(file), g.audit(ctx, Record{Request: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
 }
 
 // checkUnchanged rejects an agent's line that no longer does what the approval was for: its shell is in another
 // directory, or other lines changed the meaning of its words.
 func (p *Pending) checkUnchanged(ctx context.Context) error {
-	if p.a.Kind != Line || !boundByPolicy(&p.a.Actor) || p.a.readCode() {
+	if p.a.Kind != Line || !boundByPolicy(&p.a.Actor) || p.a.isReadByInterpreters() {
 		return nil
 	}
 	now := p.a
@@ -243,7 +243,7 @@ func (s *shownCommand) matchesProgram(program, home string) bool {
 	}
 	switch named := !strings.Contains(program, "/"); {
 	case s.file == "":
-		return named || nameFinds(program, home)
+		return named || isFoundByName(program, home)
 	case named:
 		return isSystemProgram(s.file)
 	default:
@@ -265,9 +265,9 @@ var (
 		".asdf/", ".local/share/mise/", ".volta/", ".nvm/", ".rustup/", ".sdkman/", "sdk/go"}
 )
 
-// nameFinds reports whether a program's bare name usually finds a file: in directories of packages, in the user's own
+// isFoundByName reports whether a program's bare name usually finds a file: in directories of packages, in the user's own
 // program directories or on our PATH. The PATH of the shell is unknown; a file of that name elsewhere needs approval.
-func nameFinds(file, home string) bool {
+func isFoundByName(file, home string) bool {
 	below := func(dir string) bool { return strings.HasPrefix(file, dir) }
 	for _, h := range []string{home, accountHome()} {
 		if h != "" && slices.ContainsFunc(userProgramDirs, func(dir string) bool { return below(strings.TrimSuffix(h, "/") + "/" + dir) }) {

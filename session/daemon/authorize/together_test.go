@@ -25,7 +25,7 @@ func TestLinesThatAreAnsweredTogether(t *testing.T) {
 	var all []*Pending
 	for i := range lines {
 		a := line(fmt.Sprintf("job-%d", i), fmt.Sprintf("rm -f w%d", i), agent)
-		a.Ends, a.Policy = true, "readonly"
+		a.ReportsEnd, a.Policy = true, "readonly"
 		all = append(all, waiting(t, g, a))
 	}
 	if _, err := g.AnswerAll(t.Context(), person, api.ApprovalsAnswer{All: true, ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}}); err != nil {
@@ -69,7 +69,7 @@ func TestLinesThatAreAnsweredTogether(t *testing.T) {
 	}
 	for i := range 3 * maxFlights {
 		a := line(fmt.Sprintf("many-%d", i), "ls", agent)
-		a.Ends = true
+		a.ReportsEnd = true
 		if _, _, err := g.Begin(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
@@ -119,13 +119,13 @@ func TestPendingApprovals_ReevaluatedOnRuleChange(t *testing.T) {
 	if codeOf(err) != api.CodeDenied || !strings.Contains(err.Error(), "deny rm") || !strings.Contains(err.Error(), "approval A1") {
 		t.Errorf("denied since: %v", err)
 	}
-	if v, err := g.Get(t.Context(), rm.ID()); err != nil || v.State != store.ApprovalGone || v.Judgement.Verdict != "deny" {
+	if v, err := g.Get(t.Context(), rm.ID()); err != nil || v.State != store.ApprovalWithdrawn || v.Judgement.Verdict != "deny" {
 		t.Errorf("%+v %v", v, err)
 	}
 	if answer, err := touch.Wait(t.Context()); err != nil || answer.Verdict != policy.Allow || answer.Approval != "" {
 		t.Errorf("allowed since: %+v %v", answer, err)
 	}
-	if v, err := g.Get(t.Context(), touch.ID()); err != nil || v.State != store.ApprovalAnswered || v.By != nil || v.Feedback != liftedBy {
+	if v, err := g.Get(t.Context(), touch.ID()); err != nil || v.State != store.ApprovalAnswered || v.By != nil || v.Feedback != allowedByRulesFeedback {
 		t.Errorf("%+v %v", v, err)
 	}
 	if _, err := g.Answer(t.Context(), touch.ID(), person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered || !strings.Contains(err.Error(), "the rules") {

@@ -23,8 +23,8 @@ const (
 	compareTime = 30 * time.Second // for both outputs
 )
 
-// Question names the runs to compare.
-type Question struct {
+// Query names the runs to compare.
+type Query struct {
 	Session string // id, name or unique prefix of a session or job
 	N       int    // its command; 0: its newest failed one, or its program
 	// Against names the run to compare with, in the same way; "": the newest good one.
@@ -34,7 +34,7 @@ type Question struct {
 }
 
 // Explain compares a run with a good one.
-func (f *Finder) Explain(ctx context.Context, parser *diagnostics.Parser, q Question) (api.Why, error) {
+func (f *Finder) Explain(ctx context.Context, parser *diagnostics.Parser, q Query) (api.Why, error) {
 	failed, err := f.resolve(ctx, q.Session, q.N)
 	if err != nil {
 		return api.Why{}, err
@@ -74,7 +74,7 @@ func (f *Finder) Explain(ctx context.Context, parser *diagnostics.Parser, q Ques
 }
 
 // counterpart returns the run to compare with, or nil.
-func (f *Finder) counterpart(ctx context.Context, w *api.Why, failed *run, q *Question) (*run, error) {
+func (f *Finder) counterpart(ctx context.Context, w *api.Why, failed *run, q *Query) (*run, error) {
 	if q.Against != "" {
 		good, err := f.resolve(ctx, q.Against, q.AgainstN)
 		w.Match = "given"

@@ -33,8 +33,8 @@ const (
 type Finder struct {
 	Registry *registry.Registry
 	Store    *store.Store
-	// Shows reports whether the caller may see a session.
-	Shows func(id string) bool
+	// IsVisible reports whether the caller may see a session.
+	IsVisible func(id string) bool
 }
 
 // run is a run of a command.
@@ -269,7 +269,7 @@ func (f *Finder) newSearch(r *run) *search {
 // eachProgram calls f with the runs of other sessions' programs.
 func (s *search) eachProgram(f func(*run)) {
 	for _, e := range s.Registry.All() {
-		if rec := e.Record(); e.Ready() && !rec.Shell && rec.State == string(session.Exited) && rec.ID != s.failed.Session {
+		if rec := e.Record(); e.IsReady() && !rec.Shell && rec.State == string(session.Exited) && rec.ID != s.failed.Session {
 			f(programRun(e))
 		}
 	}
@@ -295,7 +295,7 @@ func (s *search) eachCommand(list []store.Command, f func(*run)) {
 		if c.Session == s.failed.Session && c.N == s.failed.N {
 			continue
 		}
-		if e := s.Registry.ByID(c.Session); e != nil && e.Ready() {
+		if e := s.Registry.ByID(c.Session); e != nil && e.IsReady() {
 			f(&run{Command: *c, handle: e})
 		}
 	}
@@ -303,7 +303,7 @@ func (s *search) eachCommand(list []store.Command, f func(*run)) {
 
 // consider compares a finished run with the best one so far.
 func (s *search) consider(c *run) {
-	if s.Shows != nil && !s.Shows(c.Session) {
+	if s.IsVisible != nil && !s.IsVisible(c.Session) {
 		return
 	}
 	m := s.compare(c)

@@ -15,9 +15,9 @@ type Counter struct {
 	// OnChange is called with the id of a session after the number of its draft's changes has changed.
 	OnChange func(id string)
 
-	mu    sync.Mutex
-	of    map[string]*draftCount
-	slots chan struct{}
+	mu     sync.Mutex
+	counts map[string]*draftCount
+	slots  chan struct{}
 }
 
 // draftCount is the newest count of a draft. Times are the starts of scans.
@@ -45,7 +45,7 @@ const (
 func (c *Counter) Get(id string) *int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.of[id]; e != nil && e.known {
+	if e := c.counts[id]; e != nil && e.known {
 		return new(e.changes)
 	}
 	return nil
@@ -77,13 +77,13 @@ func (e *draftCount) set(changes int, at time.Time) (hasChanged bool) {
 
 // entry returns the count of a draft. The caller holds mu.
 func (c *Counter) entry(id string) *draftCount {
-	if c.of == nil {
-		c.of, c.slots = map[string]*draftCount{}, make(chan struct{}, maxConcurrentCounts)
+	if c.counts == nil {
+		c.counts, c.slots = map[string]*draftCount{}, make(chan struct{}, maxConcurrentCounts)
 	}
-	e := c.of[id]
+	e := c.counts[id]
 	if e == nil {
 		e = &draftCount{}
-		c.of[id] = e
+		c.counts[id] = e
 	}
 	return e
 }
@@ -92,7 +92,7 @@ func (c *Counter) entry(id string) *draftCount {
 func (c *Counter) Invalidate(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.of[id]; e != nil { // else the first count is still to come
+	if e := c.counts[id]; e != nil { // else the first count is still to come
 		e.invalidated = time.Now()
 	}
 }
@@ -101,7 +101,7 @@ func (c *Counter) Invalidate(id string) {
 func (c *Counter) Forget(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.of, id)
+	delete(c.counts, id)
 }
 
 // Refresh starts a count if the newest one is stale or began before written, the time of the programs' last write. A live session

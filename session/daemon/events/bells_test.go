@@ -58,12 +58,12 @@ func TestBusWithoutListeners(t *testing.T) {
 	var b Bus
 	b.Publish("state", nil)
 	l := b.Listen()
-	b.Leave(l)
+	b.Unsubscribe(l)
 	b.Publish("state", nil)
 	if len(l.C) != 0 {
 		t.Error("one that left is told")
 	}
-	b.Leave(l) // twice
+	b.Unsubscribe(l) // twice
 	b.Close()
 	b.Close()
 	if _, open := <-b.Listen().C; open {

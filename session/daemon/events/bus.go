@@ -23,7 +23,7 @@ type Bus struct {
 	mu     sync.Mutex
 	seq    uint64
 	first  uint64      // number before the first event
-	recent []api.Event // the newest events, without a gap; at least keep of them once that many exist
+	recent []api.Event // the newest events, without a gap; at least keptEvents of them once that many were published
 	set    map[*Listener]struct{}
 	closed bool
 }
@@ -72,16 +72,16 @@ func (b *Bus) Listeners() int {
 	return len(b.set)
 }
 
-// From sets the number before that of the first event. Numbers grow from daemon to daemon, so two daemons never use the
+// StartAfter sets the number before that of the first event. Numbers grow from daemon to daemon, so two daemons never use the
 // same one.
-func (b *Bus) From(seq uint64) {
+func (b *Bus) StartAfter(seq uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq, b.first = seq, seq
 }
 
-// Begin subscribes as Listen does and returns the number of the newest event so far.
-func (b *Bus) Begin() (l *Listener, seq uint64) {
+// ListenWithSeq subscribes as Listen does and returns the number of the newest event so far.
+func (b *Bus) ListenWithSeq() (l *Listener, seq uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.listen(), b.seq
@@ -104,8 +104,8 @@ func (b *Bus) Resume(after uint64) (l *Listener, missed []api.Event, seq uint64)
 	return b.listen(), []api.Event{lost}, b.seq
 }
 
-// Leave removes a subscription.
-func (b *Bus) Leave(l *Listener) {
+// Unsubscribe removes a subscription.
+func (b *Bus) Unsubscribe(l *Listener) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.set, l)

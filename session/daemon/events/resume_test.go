@@ -11,8 +11,8 @@ import (
 // FEATURES: R21 R86
 func TestResume(t *testing.T) {
 	var b Bus
-	b.From(1000)
-	if l, seq := b.Begin(); seq != 1000 || len(l.C) != 0 {
+	b.StartAfter(1000)
+	if l, seq := b.ListenWithSeq(); seq != 1000 || len(l.C) != 0 {
 		t.Errorf("the newest before any is %d", seq)
 	}
 	for range 5 * keptEvents {
@@ -34,7 +34,7 @@ func TestResume(t *testing.T) {
 				t.Fatalf("after %d: the event %d is number %d", c.after, i, missed[i].Seq)
 			}
 		}
-		b.Leave(l)
+		b.Unsubscribe(l)
 	}
 	// How many are lost is known of this daemon's only.
 	for after, lost := range map[uint64]uint64{newest - 2*keptEvents: 2 * keptEvents, 1000: 5 * keptEvents, 999: 0, 0: 0, newest + 1: 0} {
@@ -42,7 +42,7 @@ func TestResume(t *testing.T) {
 		if len(missed) != 1 || missed[0].Kind != "lost" || missed[0].Lost != lost || missed[0].Seq != newest || seq != newest {
 			t.Errorf("after %d: %+v, want %d lost", after, missed, lost)
 		}
-		b.Leave(l)
+		b.Unsubscribe(l)
 	}
 	l, _, _ := b.Resume(newest)
 	b.Publish("state", nil)
@@ -54,7 +54,7 @@ func TestResume(t *testing.T) {
 // A bus of which nothing was told before has nothing to tell again.
 func TestResumeAtTheBeginning(t *testing.T) {
 	var b Bus
-	b.From(7)
+	b.StartAfter(7)
 	if _, missed, seq := b.Resume(7); len(missed) != 0 || seq != 7 {
 		t.Errorf("%d, %d", len(missed), seq)
 	}

@@ -29,14 +29,14 @@ func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, erro
 	return found, err
 }
 
-// MostLinesBack limits how far before the end LineBefore finds a line: it stores the offset of each.
-const MostLinesBack = 1 << 20
+// MaxLinesBack limits how far before the end LineBefore finds a line: it stores the offset of each.
+const MaxLinesBack = 1 << 20
 
 // LineBefore returns the offset of the n-th line from the end, or of the oldest line if fewer exist. An unfinished last
 // line, such as a prompt, counts if it has text.
 func LineBefore(ctx context.Context, s *session.Session, n int) (uint64, error) {
 	start, end := s.OutputRange()
-	if n = min(n, MostLinesBack); n <= 0 {
+	if n = min(n, MaxLinesBack); n <= 0 {
 		return end, nil
 	}
 	var begins []uint64 // of the newest n lines, as a ring: seen%n is the oldest

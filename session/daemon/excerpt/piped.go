@@ -35,22 +35,22 @@ func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) e
 
 // Piped converts the output of pipes to text: both streams together and each separately.
 type Piped struct {
-	streams  map[string]*pipedStream
-	merged   *budget.Budget
-	Own      map[string]Text // text of each stream, once all is read
-	Next     uint64          // offset for the next read
-	limits   Limits
-	byStream bool // all output has a known stream
+	streams     map[string]*pipedStream
+	merged      *budget.Budget
+	StreamTexts map[string]Text // text of each stream, once all is read
+	Next        uint64          // offset for the next read
+	limits      Limits
+	byStream    bool // all output has a known stream
 }
 
 // pipedStream converts one stream to text.
 type pipedStream struct {
-	gate  pipeoutput.Gate
-	in    io.Writer
-	flush io.Closer
-	own   *budget.Budget
-	both  *budget.Budget
-	at    uint64 // offset of the bytes being written
+	gate         pipeoutput.Gate
+	in           io.Writer
+	flush        io.Closer
+	streamBudget *budget.Budget
+	mergedBudget *budget.Budget
+	at           uint64 // offset of the bytes being written
 }
 
 // NewPiped returns a Piped that applies the limits to each stream and to both together.
@@ -60,7 +60,7 @@ func NewPiped(l Limits) *Piped {
 		if l.Stream = name; name == "merged" {
 			l.Stream = ""
 		}
-		s := &pipedStream{own: l.budget(), both: p.merged}
+		s := &pipedStream{streamBudget: l.budget(), mergedBudget: p.merged}
 		s.in, s.flush = pipeoutput.Pipeline(pipeoutput.Encoding{}, &s.gate, s)
 		p.streams[name] = s
 	}
@@ -75,7 +75,7 @@ func (s *pipedStream) Write(p []byte) (int, error) {
 			n, more = i+1, false
 		}
 		text := bytes.TrimSuffix(rest[:n], []byte{'\n'})
-		for _, b := range []*budget.Budget{s.own, s.both} {
+		for _, b := range []*budget.Budget{s.streamBudget, s.mergedBudget} {
 			b.Add(text, s.at, s.at+uint64(n), more)
 		}
 		s.at += uint64(n)
@@ -117,8 +117,8 @@ func (p *Piped) Into(r *api.Result) {
 	r.Binary, r.Merged = r.BinaryBytes > 0, !p.byStream
 	t := budgetText(p.merged)
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
-	p.Own = map[string]Text{"stdout": budgetText(p.streams["stdout"].own), "stderr": budgetText(p.streams["stderr"].own)}
-	if out, err := p.Own["stdout"], p.Own["stderr"]; p.byStream {
+	p.StreamTexts = map[string]Text{"stdout": budgetText(p.streams["stdout"].streamBudget), "stderr": budgetText(p.streams["stderr"].streamBudget)}
+	if out, err := p.StreamTexts["stdout"], p.StreamTexts["stderr"]; p.byStream {
 		r.Stdout, r.Stderr = &out.Text, &err.Text
 	}
 }

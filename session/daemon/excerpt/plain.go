@@ -30,11 +30,11 @@ type Limits struct {
 	Stream      string
 	// Digest prefers error lines and the end over the middle (session/output/digest). It applies to output of
 	// terminals.
-	Digest bool
-	Fold   bool // a digest of more than fits, or than Whole bytes if set, shows only a few of similar lines
-	Whole  int
-	Hide   bool // secrets are masked
-	Live   bool // more may be printed: output must settle before it is masked
+	Digest    bool
+	Fold      bool // a digest of more than fits, or than Whole bytes if set, shows only a few of similar lines
+	FoldAbove int
+	Hide      bool // secrets are masked
+	Live      bool // more may be printed: output must settle before it is masked
 }
 
 // waitSettled waits until output up to an offset can be masked.
@@ -77,7 +77,7 @@ func (l Limits) budget() *budget.Budget {
 // gatherer returns a digest or a budget with the limits.
 func (l Limits) gatherer() gatherer {
 	if l.Digest {
-		return &digest.Digest{Max: l.Bytes, Fold: l.Fold, Whole: l.Whole}
+		return &digest.Digest{Max: l.Bytes, Fold: l.Fold, Whole: l.FoldAbove}
 	}
 	return l.budget()
 }
@@ -168,7 +168,7 @@ func (r *plainReader) text(ctx context.Context, to uint64, limits Limits) (Text,
 		err = r.read(ctx, to)
 	}
 	next := r.at
-	if whole := r.base + r.plain.Whole(); r.at <= whole+maxUnfinished {
+	if whole := r.base + r.plain.CompleteTo(); r.at <= whole+maxUnfinished {
 		next = min(next, whole)
 	}
 	r.flushTail()

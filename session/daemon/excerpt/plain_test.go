@@ -312,7 +312,7 @@ func TestPiped(t *testing.T) {
 	}
 	t.Cleanup(s.Stop)
 	s.Start()
-	s.Notice()
+	s.NotifyOutput()
 	if _, err := s.Wait(t.Context(), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondText, Text: "its end"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestPiped(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Into(&res)
-	if !res.Truncated || res.Omitted == nil || p.Own["stderr"].Omitted == nil {
+	if !res.Truncated || res.Omitted == nil || p.StreamTexts["stderr"].Omitted == nil {
 		t.Errorf("within 10 bytes: %+v", res)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

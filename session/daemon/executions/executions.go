@@ -44,8 +44,8 @@ type Subject struct {
 	Home   string
 	// Programs lists the programs of the session's sandbox profile; nil allows all. Differ requires approval for other
 	// programs, which are otherwise denied.
-	Programs []string
-	Differ   bool
+	Programs    []string
+	AskUnlisted bool
 }
 
 // Sessions finds sessions and records refusals in them.
@@ -115,8 +115,9 @@ func (s *Set) Close() {
 	s.wg.Wait()
 }
 
-// Begin registers an execution. The returned function judges and answers it, and calls async before it waits for a
-// user. Begin returns nil if the execution is already registered; its answer is then sent the newer way.
+// Begin registers an execution. The returned function judges and answers it, and calls async before it waits for a user. Begin
+// returns nil if the set is closed, or if the execution is already registered: its answer is then sent by the new answer
+// function.
 func (s *Set) Begin(m *wire.Execution, answer Answer) (judge func(async func())) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,11 +162,11 @@ func (s *Set) Cancel(m *wire.ExecutionGone) {
 func (s *Set) judge(ctx context.Context, m *wire.Execution, async func()) (errno syscall.Errno, decided bool) {
 	ask, file, err := s.request(m)
 	var waited []fileIdentity // of the files that are executed, when the wait began
-	ask.Waits = func() {
+	ask.OnWait = func() {
 		waited = filesOf(&ask, file)
 		async()
 	}
-	ask.Naming = func() (string, []string) { return executionID(m, waited) }
+	ask.ResolveID = func() (string, []string) { return executionID(m, waited) }
 	if errno := missingErrno(err); errno != 0 {
 		return errno, true // mostly a search along PATH; the kernel would report the same
 	}
@@ -204,7 +205,7 @@ func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
 		Actor:   identity.Actor{UID: uid, PID: int(m.PID), Agent: of.Agent},
 		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
-		Programs: of.Programs, Differ: of.Differ,
+		Programs: of.Programs, Differ: of.AskUnlisted,
 	}
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is
 	switch {
@@ -212,7 +213,7 @@ func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
 		a.Path, a.Argv = m.Path, nil
 		return a, sys.File{}, nil
 	case m.ArgvTruncated:
-		a.Argv = append(a.Argv, unread)
+		a.Argv = append(a.Argv, unreadArguments)
 	}
 	if m.Cwd == "" { // as for a directory deeper than a path can name
 		a.Opaque = "its working directory is unknown, and so are the project's rules for it"
@@ -253,8 +254,8 @@ func isEnvOfScript(a *authorize.Request, exe string) bool {
 		(strings.HasPrefix(a.Path, "/usr/bin/") || strings.HasPrefix(a.Path, "/bin/"))
 }
 
-// unread replaces arguments that were too many to read.
-const unread = "…(more that could not be read)"
+// unreadArguments replaces arguments that were too many to read.
+const unreadArguments = "…(more that could not be read)"
 
 // maxDepth bounds the walk up to a session's own process.
 const maxDepth = 64
@@ -282,23 +283,23 @@ func executionID(m *wire.Execution, files []fileIdentity) (id string, descent []
 			start = st.Start
 		}
 	}
-	descent = []string{name(m.PID, start)}
+	descent = []string{processKey(m.PID, start)}
 	for pid := m.Parent; m.PID != m.LeaderPID && len(descent) < maxDepth; {
 		st, err := sys.ReadStat(int(pid))
 		if err != nil {
 			break
 		}
-		descent = append(descent, name(pid, st.Start))
+		descent = append(descent, processKey(pid, st.Start))
 		if pid <= 1 || pid == m.LeaderPID {
 			break
 		}
 		pid = int64(st.Parent)
 	}
-	return fmt.Sprintf("%s.%d.%d.%x.%x", m.ID, start, m.PID, m.Number, markOf(files)), descent
+	return fmt.Sprintf("%s.%d.%d.%x.%x", m.ID, start, m.PID, m.Number, hashFiles(files)), descent
 }
 
-// name returns an id of a process that differs from later processes with the same PID.
-func name(pid int64, start uint64) string {
+// processKey returns an id of a process that differs from later processes with the same PID.
+func processKey(pid int64, start uint64) string {
 	return strconv.FormatInt(pid, 10) + "." + strconv.FormatUint(start, 10)
 }
 

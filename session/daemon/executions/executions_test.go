@@ -35,9 +35,9 @@ type door struct {
 func (d *door) Refuse(_ context.Context, _ authorize.Request, by *api.Error) error { return by }
 
 func (d *door) Admit(ctx context.Context, a authorize.Request) (authorize.Answer, error) {
-	a.Waits()
+	a.OnWait()
 	d.mu.Lock()
-	a.ID, a.Descent = a.Naming()
+	a.ID, a.Descent = a.ResolveID()
 	d.asks = append(d.asks, a)
 	d.mu.Unlock()
 	if d.decide == nil {
@@ -165,7 +165,7 @@ func TestRequestForGate(t *testing.T) {
 	if answered(s, &again); d.asks[2].ID == a.ID {
 		t.Error("two executions are one")
 	}
-	if self, err := sys.ReadStat(os.Getpid()); err != nil || !slices.Equal(a.Descent, []string{name(int64(pid), st.Start), name(m.LeaderPID, self.Start)}) {
+	if self, err := sys.ReadStat(os.Getpid()); err != nil || !slices.Equal(a.Descent, []string{processKey(int64(pid), st.Start), processKey(m.LeaderPID, self.Start)}) {
 		t.Errorf("below %q, %v", a.Descent, err)
 	}
 	for deep, lead := range []int64{m.PID, m.LeaderPID, int64(os.Getppid())} {

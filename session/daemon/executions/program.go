@@ -32,9 +32,9 @@ const headBytes = 256
 // started caches the programs with which sessions start.
 var started programs
 
-// LookAtFirst adds to a request which other programs run if a session starts with file. Only the daemon checks that:
+// AddStartPrograms adds to a request which other programs run if a session starts with file. Only the daemon checks that:
 // the keeper's listener starts after the session's own process.
-func LookAtFirst(a *authorize.Request, file string) {
+func AddStartPrograms(a *authorize.Request, file string) {
 	if f, err := fileOf(os.Getpid(), a.Cwd, file); err == nil {
 		started.addPrograms(a, os.Getpid(), f)
 	}
@@ -184,8 +184,8 @@ func interpreterOf(head []byte) []string {
 	return []string{name, arg}
 }
 
-// loaderFile reports whether an object is a loader: an executable library with a name for others (SONAME) and no
-// interpreter. Static programs have no such name.
+// isLoader reports whether an object is a loader: an executable library with a name for others (SONAME) and no interpreter.
+// Static programs have no such name.
 func isLoader(r io.ReaderAt) bool {
 	f, err := elf.NewFile(r)
 	if err != nil {

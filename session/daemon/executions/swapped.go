@@ -37,8 +37,8 @@ func filesOf(a *authorize.Request, file sys.File) []fileIdentity {
 	return files
 }
 
-// markOf returns a hash of files that stays the same in the next daemon.
-func markOf(files []fileIdentity) uint64 {
+// hashFiles returns a hash of files that stays the same in the next daemon.
+func hashFiles(files []fileIdentity) uint64 {
 	h := fnv.New64a()
 	for _, f := range files {
 		_, _ = fmt.Fprintln(h, f.path, f.id.dev, f.id.ino, f.id.size, f.id.changed.UnixNano(), f.id.inode.UnixNano()) // never fails

@@ -32,8 +32,8 @@ func (p *membership) isDrained() bool {
 	return p.settings.Drained
 }
 
-// Former returns this machine's name if the fleet has replicas of another machine that had it before, otherwise "".
-func (m *Member) Former() string {
+// ReusedName returns this machine's name if the fleet has replicas of another machine that had it before, otherwise "".
+func (m *Member) ReusedName() string {
 	m.mu.Lock()
 	p := m.membership
 	m.mu.Unlock()
@@ -126,15 +126,15 @@ func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.Fle
 	if err != nil {
 		return nil, nil, err
 	}
-	patterns := registry.Hosts()
+	patterns := registry.HostsPatterns()
 	switch {
 	case host != "":
 		if err := fleet.CheckName(host); err != nil {
 			return nil, nil, api.Errorf(api.CodeInvalid, "%v", err)
 		}
-		patterns = registry.OfHost(host)
+		patterns = registry.HostPatterns(host)
 	case sessions:
-		patterns = registry.Everything()
+		patterns = registry.AllPatterns()
 	}
 	p.awaitFirstConnect(ctx)
 	if _, err := p.link.State(); err != nil {
@@ -149,7 +149,7 @@ func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.Fle
 		}
 		return m.offlineAnswer(host, sessions, err)
 	}
-	hosts, list := Read(all)
+	hosts, list := ParseEntries(all)
 	m.remember(hosts)
 	for i := range hosts {
 		hosts[i].IsLocal = hosts[i].Host == p.id.Name
@@ -205,14 +205,14 @@ func (m *Member) remember(hosts []api.FleetHost) {
 func (p *membership) learnHosts(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, askTimeout)
 	defer done()
-	if all, err := registry.Snapshot(ctx, p.link.JetStream(), registry.Hosts()); err == nil {
-		hosts, _ := Read(all)
+	if all, err := registry.Snapshot(ctx, p.link.JetStream(), registry.HostsPatterns()); err == nil {
+		hosts, _ := ParseEntries(all)
 		p.m.remember(hosts)
 	}
 }
 
-// Read parses entries of the registry, which any member may have written. Entries of a host are adjacent.
-func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
+// ParseEntries parses entries of the registry, which any member may have written. Entries of a host are adjacent.
+func ParseEntries(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
 	hosts, list := make([]api.FleetHost, 0), make([]api.FleetSession, 0, len(all))
 	var newest time.Time // the servers' time, independent of this machine's clock
 	for i := range all {

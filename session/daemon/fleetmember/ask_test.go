@@ -72,7 +72,7 @@ func TestNamesWhileCutOff(t *testing.T) {
 //
 // FEATURES: R94
 func TestSessionsOfHostsThatAreAway(t *testing.T) {
-	_, list := Read([]registry.Entry{
+	_, list := ParseEntries([]registry.Entry{
 		{Host: "here", Value: []byte(`{"host":"here"}`)},
 		{Host: "here", Record: "1", Value: []byte(`{"id":"1","state":"running"}`)},
 		{Host: "gone", Record: "2", Value: []byte(`{"id":"2","state":"running"}`)},
@@ -103,7 +103,7 @@ func TestWrongClocks_Reported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hosts, _ := Read([]registry.Entry{{Host: "one", Value: b, Time: at}})
+		hosts, _ := ParseEntries([]registry.Entry{{Host: "one", Value: b, Time: at}})
 		if len(hosts) != 1 || hosts[0].Skew != want {
 			t.Errorf("%v: %+v", off, hosts)
 		}
@@ -122,7 +122,7 @@ func TestStaleHostIsAway(t *testing.T) {
 		}
 		return registry.Entry{Host: name, Value: b, Time: now.Add(-age)}
 	}
-	hosts, list := Read([]registry.Entry{
+	hosts, list := ParseEntries([]registry.Entry{
 		entry("ghost", 20*time.Minute), {Host: "ghost", Record: "s", Value: []byte(`{"id":"s","state":"running"}`), Time: now.Add(-21 * time.Minute)}, entry("late", registry.HostTime), entry("there", 0),
 	})
 	want := map[string]string{"ghost": "away", "late": "connected", "there": "connected"}

@@ -53,15 +53,15 @@ type copier struct {
 	streams     replica.CreationTimes // creation times of the streams
 
 	mu          sync.Mutex // guards what follows
-	sessions    map[string]*copied
+	sessions    map[string]*copyProgress
 	copiedUntil time.Time // all output up to then is copied
 	err         error
 	// former counts sessions of an earlier machine with this host's name. Their replicas belong to that machine only.
 	former int
 }
 
-// copied is the progress of copying one session.
-type copied struct {
+// copyProgress is the progress of copying one session.
+type copyProgress struct {
 	j             *journal.Journal
 	cursor        *replica.Cursor
 	done          replica.Place     // end of the output that the fleet has
@@ -73,20 +73,20 @@ type copied struct {
 }
 
 func newCopier(p *membership) *copier {
-	return &copier{p: p, sessions: map[string]*copied{}, copiedUntil: time.Now()}
+	return &copier{p: p, sessions: map[string]*copyProgress{}, copiedUntil: time.Now()}
 }
 
 // run copies until ctx ends. Failed copies are retried, as the local disk has the data.
 func (c *copier) run(ctx context.Context) {
 	said, failed := "", minBackoff
 	for pause := copyInterval; ; {
-		err := c.round(ctx)
+		err := c.copyAll(ctx)
 		if err != nil && ctx.Err() == nil && err.Error() != said {
 			said = err.Error()
 			c.p.m.cfg.Log.Warn("what sessions print is not copied to the fleet now", "err", err)
 		}
 		c.mu.Lock()
-		c.err = explain(err)
+		c.err = withHint(err)
 		c.mu.Unlock()
 		switch pause = copyInterval; {
 		case err != nil && !errors.Is(err, errLocal):
@@ -105,8 +105,8 @@ func (c *copier) run(ctx context.Context) {
 	}
 }
 
-// explain adds a hint to errors without one.
-func explain(err error) error {
+// withHint adds a hint to errors without one.
+func withHint(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return fmt.Errorf("fleet server keeps no copies (disk full?); see its log: %w", err)
@@ -116,8 +116,8 @@ func explain(err error) error {
 	return err
 }
 
-// round copies the new output of all sessions.
-func (c *copier) round(ctx context.Context) error {
+// copyAll copies the new output of all sessions.
+func (c *copier) copyAll(ctx context.Context) error {
 	if c.p.m.cfg.CopyRate() <= 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (c *copier) round(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	all := c.p.m.cfg.Copies()
+	all := c.p.m.cfg.CopySources()
 	records := !began.Before(c.next)
 	if records {
 		c.next = began.Add(recordInterval)
@@ -135,7 +135,7 @@ func (c *copier) round(ctx context.Context) error {
 	var here []error
 	for i := range all {
 		there[all[i].ID] = true
-		switch err := c.session(ctx, &all[i], records); {
+		switch err := c.copySession(ctx, &all[i], records); {
 		case errors.Is(err, errLocal): // of that session; the others' are copied
 			here = append(here, fmt.Errorf("session %s: %w", all[i].ID, err))
 		case err != nil:
@@ -229,18 +229,18 @@ func (c *copier) removeReplica(ctx context.Context, id string) error {
 // errLocal marks errors of this machine, as opposed to the fleet's.
 var errLocal = errors.New("not readable on this machine")
 
-// session copies the new output of one session. A chunk counts once the fleet has confirmed it.
-func (c *copier) session(ctx context.Context, s *Source, records bool) error {
+// copySession copies the new output of one session. A chunk counts once the fleet has confirmed it.
+func (c *copier) copySession(ctx context.Context, s *Source, records bool) error {
 	c.mu.Lock()
 	e := c.sessions[s.ID]
 	if e == nil || e.j != s.Journal { // new, or started again
-		e = &copied{j: s.Journal}
+		e = &copyProgress{j: s.Journal}
 		c.sessions[s.ID] = e
 	}
 	c.mu.Unlock()
 	if !e.stateRead {
 		asking, done := context.WithTimeout(ctx, copyTime)
-		h, ok, err := replica.Last(asking, c.p.link.JetStream(), c.p.id.CA, c.p.id.Name, s.ID)
+		h, ok, err := replica.LastChunk(asking, c.p.link.JetStream(), c.p.id.CA, c.p.id.Name, s.ID)
 		done()
 		if err != nil {
 			return err
@@ -259,7 +259,7 @@ func (c *copier) session(ctx context.Context, s *Source, records bool) error {
 	var failed error
 	if records {
 		e.recordChecked, e.end = time.Now(), end
-		if failed = c.record(ctx, s, e); failed != nil && !errors.Is(failed, errLocal) {
+		if failed = c.sendRecord(ctx, s, e); failed != nil && !errors.Is(failed, errLocal) {
 			return failed
 		}
 	}
@@ -294,8 +294,8 @@ func (c *copier) session(ctx context.Context, s *Source, records bool) error {
 	return failed
 }
 
-// record sends a session's record, if it has changed or must be renewed.
-func (c *copier) record(ctx context.Context, s *Source, e *copied) error {
+// sendRecord sends a session's record, if it has changed or must be renewed.
+func (c *copier) sendRecord(ctx context.Context, s *Source, e *copyProgress) error {
 	b, err := s.Record(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errLocal, err)
@@ -362,7 +362,7 @@ func (p *membership) lag() (bytes uint64, age time.Duration, err error) {
 	if p.m.cfg.CopyRate() <= 0 {
 		return 0, 0, errNotCopied
 	}
-	bytes, since, err := p.copier.lag(p.m.cfg.Copies())
+	bytes, since, err := p.copier.lag(p.m.cfg.CopySources())
 	if bytes > 0 {
 		age = time.Since(since)
 	}

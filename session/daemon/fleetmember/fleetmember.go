@@ -48,14 +48,14 @@ type Config struct {
 	Completions Completions
 	Mask        func(string) string // redacts secrets in a command line
 
-	Copies        func() []Source      // sessions that are copied to the fleet
+	CopySources   func() []Source      // sessions that are copied to the fleet
 	CopyRate      func() int64         // bytes a second; 0: nothing is copied
 	HasSession    func(id string) bool // reports whether this machine has a session
 	ImportSession ImportSession
 	Scratch       string // temporary directory for restores, beside the sessions' directory
 	// OpenReplicaDaemon opens a read-only daemon for replicas in a new directory below Lost. Lost is emptied at the start.
 	OpenReplicaDaemon func(dir string) (ReplicaDaemon, error)
-	Lost              string
+	ReplicaDir        string
 }
 
 // Member is this machine's membership in a fleet, if any. Any goroutine may use it.
@@ -141,9 +141,9 @@ func (m *Member) start() error {
 	p.copier, p.copyNow = newCopier(p), make(chan struct{}, 1)
 	defer close(p.ready)
 	p.link, err = link.Open(link.Options{
-		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, Outside: link.Outside{Creds: settings.Creds, CA: settings.CA}, Log: m.cfg.Log,
-		Revoked: m.cfg.Dir.SignedRevocations(), OnBack: p.onReconnect,
-		OnOlder: p.signalRevocations,
+		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, ForeignAccess: link.ForeignAccess{Creds: settings.Creds, CA: settings.CA}, Log: m.cfg.Log,
+		Revoked: m.cfg.Dir.SignedRevocations(), OnConnect: p.onReconnect,
+		OnOlderRevocations: p.signalRevocations,
 		OnRevoked: func(b []byte) {
 			if err := m.cfg.Dir.KeepRevocations(id.CA, b); err != nil {
 				m.cfg.Log.Warn("the fleet", "err", err)

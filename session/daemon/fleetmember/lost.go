@@ -68,18 +68,18 @@ type replicaStore interface {
 
 // HostReplica is the local copy of a lost host's sessions.
 type HostReplica struct {
-	set      *lostHosts
-	part     *membership
-	store    replicaStore
-	host     string
-	dir      string
-	maxBytes uint64 // bound of stored output, except output in use
-	daemon   ReplicaDaemon
-	srv      *http.Server
-	conns    chan net.Conn
-	ended    chan struct{}
-	removed  chan struct{} // closed once the directory is removed
-	expiry   *time.Timer   // drops the replica when it is not read
+	set        *lostHosts
+	membership *membership
+	store      replicaStore
+	host       string
+	dir        string
+	maxBytes   uint64 // bound of stored output, except output in use
+	daemon     ReplicaDaemon
+	srv        *http.Server
+	conns      chan net.Conn
+	ended      chan struct{}
+	removed    chan struct{} // closed once the directory is removed
+	expiry     *time.Timer   // drops the replica when it is not read
 	// used and readers are guarded by lostHosts.mu: the time of the last read, and the number of readers.
 	used    time.Time
 	readers int
@@ -109,13 +109,13 @@ type ReplicaSlice int
 
 // Slices: the records of all sessions, one session with output, all sessions with output.
 const (
-	Records ReplicaSlice = iota
-	Session
-	Whole
+	RecordsOnly ReplicaSlice = iota
+	SessionOutput
+	AllOutput
 )
 
-// DialCopy opens a stream to a read-only daemon with the fleet's replica of a host.
-func (m *Member) DialCopy(ctx context.Context, host string) (net.Conn, error) {
+// DialReplica opens a stream to a read-only daemon with the fleet's replica of a host.
+func (m *Member) DialReplica(ctx context.Context, host string) (net.Conn, error) {
 	p, err := m.current()
 	if err != nil {
 		return nil, err
@@ -138,12 +138,12 @@ func (m *Member) DialCopy(ctx context.Context, host string) (net.Conn, error) {
 	case <-l.ended:
 	case <-ctx.Done():
 	}
-	return nil, errors.Join(closing(), here.Close(), there.Close())
+	return nil, errors.Join(closingError(), here.Close(), there.Close())
 }
 
 // open returns a host's replica and fetches its list of sessions if it is not known yet.
 func (s *lostHosts) open(ctx context.Context, p *membership, host string) (*HostReplica, error) {
-	if l := s.known(p, host); l != nil {
+	if l := s.openReplica(p, host); l != nil {
 		return l, nil
 	}
 	asking, done := context.WithTimeout(ctx, askTimeout)
@@ -172,7 +172,7 @@ func (s *lostHosts) open(ctx context.Context, p *membership, host string) (*Host
 	case l != nil:
 		return l, nil
 	}
-	dir := filepath.Join(s.m.cfg.Lost, host)
+	dir := filepath.Join(s.m.cfg.ReplicaDir, host)
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, api.Errorf(api.CodeStorage, "%v", err)
 	}
@@ -181,7 +181,7 @@ func (s *lostHosts) open(ctx context.Context, p *membership, host string) (*Host
 		return nil, api.Errorf(api.CodeStorage, "copies of %s cannot be put in %s: %v", host, dir, err)
 	}
 	l := newHostReplica(s, host, dir, shelf)
-	l.part, l.store = p, &fleetStore{p, host}
+	l.membership, l.store = p, &fleetStore{p, host}
 	l.srv = &http.Server{
 		Handler: shelf.Handler(l), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(s.m.cfg.Log.Handler(), slog.LevelDebug),
@@ -199,11 +199,11 @@ func newHostReplica(s *lostHosts, host, dir string, shelf ReplicaDaemon) *HostRe
 	}
 }
 
-// known returns the replica of a host that is open here, or nil.
-func (s *lostHosts) known(p *membership, host string) *HostReplica {
+// openReplica returns the replica of a host that is open here, or nil.
+func (s *lostHosts) openReplica(p *membership, host string) *HostReplica {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.all[host]; l != nil && l.part == p {
+	if l := s.all[host]; l != nil && l.membership == p {
 		l.used = time.Now()
 		return l
 	}
@@ -215,7 +215,7 @@ func (s *lostHosts) read(l *HostReplica) (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all[l.host] != l {
-		return nil, closing()
+		return nil, closingError()
 	}
 	l.used = time.Now()
 	l.readers++
@@ -227,8 +227,8 @@ func (s *lostHosts) read(l *HostReplica) (done func(), err error) {
 	}, nil
 }
 
-// closing returns the error of a replica that is being closed.
-func closing() error { return unreachable(errors.New("the copies are being closed")) }
+// closingError returns the error of a replica that is being closed.
+func closingError() error { return unreachable(errors.New("the copies are being closed")) }
 
 // expire drops a host's replica that was not read for replicaIdleTime.
 func (s *lostHosts) expire(l *HostReplica) {
@@ -349,13 +349,13 @@ func (l *HostReplica) Need(ctx context.Context, what ReplicaSlice, ref string) (
 	case l.filling <- struct{}{}:
 		defer func() { <-l.filling }()
 	case <-l.ended:
-		return said, done, closing()
+		return said, done, closingError()
 	case <-ctx.Done():
 		return said, done, ctx.Err()
 	}
 	select {
 	case <-l.ended:
-		return said, done, closing()
+		return said, done, closingError()
 	default:
 	}
 	if err := l.refresh(ctx); err != nil {
@@ -367,7 +367,7 @@ func (l *HostReplica) Need(ctx context.Context, what ReplicaSlice, ref string) (
 	}
 	count := func(e *replicaSession) { said.NotCopied, said.Damaged = said.NotCopied+e.lost, said.Damaged+e.bad }
 	switch what {
-	case Session:
+	case SessionOutput:
 		id, err := l.daemon.Resolve(ref)
 		if err != nil {
 			return said, done, err
@@ -377,7 +377,7 @@ func (l *HostReplica) Need(ctx context.Context, what ReplicaSlice, ref string) (
 		}
 		hold(l.sessions[id])
 		count(l.sessions[id])
-	case Whole:
+	case AllOutput:
 		err := l.fillAll(ctx, &said, hold)
 		if err != nil {
 			return said, done, err
@@ -386,7 +386,7 @@ func (l *HostReplica) Need(ctx context.Context, what ReplicaSlice, ref string) (
 	default:
 		for _, e := range l.sessions {
 			hold(e)
-			if count(e); e.failed != nil && what == Records {
+			if count(e); e.failed != nil && what == RecordsOnly {
 				said.LeftOut++
 			}
 		}
@@ -632,14 +632,14 @@ func (k *fleetStore) sessions(ctx context.Context) ([]string, error) {
 
 func (k *fleetStore) heads(ctx context.Context, id string) (record, newest replica.Head, err error) {
 	if record, _, err = replica.Record(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id); err == nil && !record.Removed {
-		newest, _, err = replica.Last(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id)
+		newest, _, err = replica.LastChunk(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id)
 	}
 	return record, newest, err
 }
 
 func (k *fleetStore) first(ctx context.Context, id string) (at replica.Place, err error) {
 	enough := errors.New("that is enough")
-	_, err = replica.Each(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id, func(h replica.Head, _ []byte) error {
+	_, err = replica.EachChunk(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id, func(h replica.Head, _ []byte) error {
 		at = h.From
 		return enough
 	})

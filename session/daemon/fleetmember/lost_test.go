@@ -107,12 +107,12 @@ func need(t *testing.T, l *HostReplica, what ReplicaSlice, ref string) (api.Flee
 // FEATURES: R94
 func TestSearchOfALostHostHasWhatFits(t *testing.T) {
 	l, s := inStock(t, 31, map[string]*stocked{"a": {to: 20, end: 3}, "b": {to: 9, end: 2}, "old": {from: 998, to: 1000, end: 1}, "large": {to: 3, end: 0}})
-	said, done := need(t, l, Whole, "")
+	said, done := need(t, l, AllOutput, "")
 	if said.LeftOut != 1 || !s.here["a"] || !s.here["b"] || !s.here["old"] || s.here["large"] {
 		t.Errorf("%+v, here are %v", said, s.here)
 	}
 	done()
-	said, done = need(t, l, Whole, "")
+	said, done = need(t, l, AllOutput, "")
 	defer done()
 	if said.LeftOut != 1 || len(s.fetched) != 3 {
 		t.Errorf("%+v, fetched %v", said, s.fetched)
@@ -124,15 +124,15 @@ func TestSearchOfALostHostHasWhatFits(t *testing.T) {
 // FEATURES: R94
 func TestWhatIsReadStays(t *testing.T) {
 	l, s := inStock(t, 10, map[string]*stocked{"a": {to: 10}, "b": {to: 10}, "c": {to: 10}})
-	_, doneA := need(t, l, Session, "a")
-	_, doneB := need(t, l, Session, "b")
+	_, doneA := need(t, l, SessionOutput, "a")
+	_, doneB := need(t, l, SessionOutput, "b")
 	if !s.here["a"] || !s.here["b"] {
 		t.Errorf("here are %v", s.here)
 	}
 	doneB()
 	s.of["a"].to, s.of["a"].end = 11, 11 // the host was back
 	l.refreshed = time.Time{}
-	_, doneC := need(t, l, Session, "c")
+	_, doneC := need(t, l, SessionOutput, "c")
 	defer doneC()
 	if !s.here["a"] || s.here["b"] || !s.here["c"] {
 		t.Errorf("here are %v", s.here)
@@ -143,7 +143,7 @@ func TestWhatIsReadStays(t *testing.T) {
 	}
 	doneA()
 	l.refreshed = time.Time{}
-	_, done := need(t, l, Records, "")
+	_, done := need(t, l, RecordsOnly, "")
 	defer done()
 	if s.here["a"] || l.sessions["a"].newest.To.Offset != 11 {
 		t.Errorf("what was not read any more is still old: %v", s.here)
@@ -167,21 +167,21 @@ func TestRequestThatIsCutOffHidesNothing(t *testing.T) {
 		}
 		s.fetches = nil
 	}
-	cut(Records, "")
-	said, done := need(t, l, Records, "")
+	cut(RecordsOnly, "")
+	said, done := need(t, l, RecordsOnly, "")
 	done()
 	if said.LeftOut != 0 || len(s.here) != 2 {
 		t.Errorf("%+v, here are %v", said, s.here)
 	}
-	cut(Session, "a")
+	cut(SessionOutput, "a")
 	if len(s.here) != 2 {
 		t.Errorf("here are %v", s.here)
 	}
-	_, done = need(t, l, Session, "a")
+	_, done = need(t, l, SessionOutput, "a")
 	done()
 	s.of["a"].to, l.refreshed = 2, time.Time{}
-	cut(Records, "")
-	said, done = need(t, l, Whole, "")
+	cut(RecordsOnly, "")
+	said, done = need(t, l, AllOutput, "")
 	defer done()
 	if said.LeftOut != 0 || l.sessions["a"].bytes != 2 || !s.here["a"] || !s.here["b"] {
 		t.Errorf("%+v, here are %v", said, s.here)
@@ -203,14 +203,14 @@ func TestWaitingForALostHostIsCutOff(t *testing.T) {
 	first := make(chan struct{})
 	go func() {
 		defer close(first)
-		if _, done, err := l.Need(t.Context(), Records, ""); err == nil {
+		if _, done, err := l.Need(t.Context(), RecordsOnly, ""); err == nil {
 			done()
 		}
 	}()
 	<-begun
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, _, err := l.Need(ctx, Records, ""); !errors.Is(err, context.Canceled) {
+	if _, _, err := l.Need(ctx, RecordsOnly, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	closed := make(chan struct{})
@@ -219,10 +219,10 @@ func TestWaitingForALostHostIsCutOff(t *testing.T) {
 		l.set.closeAll()
 	}()
 	<-l.ended
-	if got := l.set.known(l.part, "other"); got != nil { // it does not wait
+	if got := l.set.openReplica(l.membership, "other"); got != nil { // it does not wait
 		t.Error(got)
 	}
-	if _, _, err := l.Need(t.Context(), Records, ""); err == nil {
+	if _, _, err := l.Need(t.Context(), RecordsOnly, ""); err == nil {
 		t.Error("it is read while it is closed")
 	}
 	close(goOn)

@@ -60,7 +60,7 @@ func truncate(s string) string {
 // publish publishes the host and its sessions until ctx ends.
 func (p *membership) publish(ctx context.Context) {
 	l := p.m.cfg.Bus.Listen()
-	defer p.m.cfg.Bus.Leave(l)
+	defer p.m.cfg.Bus.Unsubscribe(l)
 	p.scanAll()
 	p.publishHost()
 	p.work.Go(func() { p.pub.Run(ctx) })
@@ -99,15 +99,15 @@ func (p *membership) scanAll() {
 		there[all[i].ID] = true
 		p.publishSession(&all[i])
 	}
-	for id := range p.known() {
+	for id := range p.publishedRecords() {
 		if !there[id] {
 			p.forget(id)
 		}
 	}
 }
 
-// known returns a copy of records.
-func (p *membership) known() map[string]record {
+// publishedRecords returns a copy of records.
+func (p *membership) publishedRecords() map[string]record {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := make(map[string]record, len(p.records))
@@ -146,7 +146,7 @@ func (p *membership) publishHost() {
 		Memory: at.Memory, Free: at.Free, Labels: p.labels(), Drained: p.isDrained(), Time: time.Now().UTC(),
 	}
 	h.Home, _ = os.UserHomeDir()
-	for _, r := range p.known() {
+	for _, r := range p.publishedRecords() {
 		h.Sessions++
 		if r.running {
 			h.Running++

@@ -29,6 +29,6 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		Read(all)
+		ParseEntries(all)
 	}
 }

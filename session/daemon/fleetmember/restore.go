@@ -86,15 +86,15 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 	}
 }
 
-// holder is the reachable machine that has a host's name now.
-type holder struct {
+// nameOwner is the reachable machine that has a host's name now.
+type nameOwner struct {
 	host     string
 	serial   string          // of its certificate
 	sessions map[string]bool // sessions that it publishes
 }
 
 // holder returns the reachable machine that has a host's name now, or nil if none has or it is this one.
-func (p *membership) holder(ctx context.Context, host string) (*holder, error) {
+func (p *membership) holder(ctx context.Context, host string) (*nameOwner, error) {
 	if host == p.id.Name {
 		return nil, nil
 	}
@@ -111,7 +111,7 @@ func (p *membership) holder(ctx context.Context, host string) (*holder, error) {
 	}
 	defer c.Close()
 	who, _ := link.MemberOf(c)
-	now := &holder{host: host, serial: who.Serial, sessions: map[string]bool{}}
+	now := &nameOwner{host: host, serial: who.Serial, sessions: map[string]bool{}}
 	for i := range list {
 		now.sessions[list[i].ID] = true
 	}
@@ -119,7 +119,7 @@ func (p *membership) holder(ctx context.Context, host string) (*holder, error) {
 }
 
 // has reports whether a session belongs to this machine and not to an earlier one of the same name.
-func (h *holder) has(ctx context.Context, p *membership, id string) (bool, error) {
+func (h *nameOwner) has(ctx context.Context, p *membership, id string) (bool, error) {
 	if h == nil || h.sessions[id] {
 		return h != nil, nil
 	}
@@ -156,12 +156,12 @@ func (p *membership) restore(ctx context.Context, host, id, scratch string, take
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "journal")
-	merge, err := replica.NewMerge(path)
+	merge, err := replica.NewMerger(path)
 	if err != nil {
 		return out, recorded, err
 	}
 	if output {
-		out.Damaged, err = replica.Each(ctx, js, p.id.CA, host, id, func(h replica.Head, body []byte) error {
+		out.Damaged, err = replica.EachChunk(ctx, js, p.id.CA, host, id, func(h replica.Head, body []byte) error {
 			if h.Kept.After(last) {
 				last = h.Kept
 			}

@@ -93,8 +93,8 @@ func (s *Server) admitNew(ctx context.Context, n *api.NewSession) (func(id strin
 	if n.AskID == "" {
 		n.AskID = uuid.NewString()
 	}
-	ask := jobs.AskNew(n.AskID, identity.Of(ctx), n)
-	if jobs.ShellAlone(n) {
+	ask := jobs.NewSessionRequest(n.AskID, identity.Of(ctx), n)
+	if jobs.IsPlainShell(n) {
 		return func(string) {}, s.gate.RecordUnjudged(ctx, ask)
 	}
 	answer, err := s.admit(ctx, ask, n.OnApproval)
@@ -129,10 +129,10 @@ func (s *Server) admitNotify(ctx context.Context, ask authorize.Request, onAppro
 	defer stop()
 	wait := p.Wait
 	if ask.Actor.Host != "" {
-		wait = p.WaitForNow
+		wait = p.WaitWithGrace
 	}
 	answer, err = wait(waiting)
-	if err != nil && s.jobs.Leaving() {
+	if err != nil && s.jobs.IsStopping() {
 		return answer, registry.ErrReplaced()
 	}
 	return answer, err
@@ -145,10 +145,10 @@ func (s *Server) admitRestore(ctx context.Context, e *registry.Handle, req *api.
 	if err != nil {
 		return err
 	}
-	ask := jobs.AskNew(uuid.NewString(), identity.Of(ctx), n)
+	ask := jobs.NewSessionRequest(uuid.NewString(), identity.Of(ctx), n)
 	ask.Session, ask.Kept = e.ID(), n.Policy
 	req.Judged = n.Judged
-	if jobs.ShellAlone(n) {
+	if jobs.IsPlainShell(n) {
 		return s.gate.RecordUnjudged(ctx, ask)
 	}
 	answer, err := s.admit(ctx, ask, "")
@@ -257,12 +257,12 @@ func (s *Server) admitEnding(ctx context.Context, what string, list ...*registry
 	if p != nil {
 		waiting, cancel := context.WithTimeout(ctx, endingTime)
 		defer cancel()
-		if _, err = p.WaitForNow(waiting); errors.Is(err, context.DeadlineExceeded) {
+		if _, err = p.WaitWithGrace(waiting); errors.Is(err, context.DeadlineExceeded) {
 			v := p.Approval()
 			return authorize.ErrApprovalNeeded(&v).WithHint("`longterm approvals answer %s once` allows it; then repeat the call within a minute", v.ID)
 		}
 	}
-	if !s.jobs.Leaving() {
+	if !s.jobs.IsStopping() {
 		s.endings.forget(key)
 	}
 	return err
@@ -285,8 +285,8 @@ type inboxQuery struct {
 	Label []string `query:"label" doc:"only entries of sessions with these labels, NAME or NAME=VALUE"`
 }
 
-// lists reports whether an entry is in one of the requested states.
-func (q *inboxQuery) lists(it *api.InboxItem) bool {
+// matches reports whether an entry is in one of the requested states.
+func (q *inboxQuery) matches(it *api.InboxItem) bool {
 	if len(q.State) > 0 {
 		return slices.Contains(q.State, it.State)
 	}
@@ -298,7 +298,7 @@ func (s *Server) listInbox(ctx context.Context, in *inboxQuery) ([]api.InboxItem
 	list := []api.InboxItem{}
 	for i := range items {
 		it := &items[i].InboxItem
-		if in.lists(it) && s.showsItem(ctx, it) && matchLabels(it.Labels, in.Label) {
+		if in.matches(it) && s.showsItem(ctx, it) && matchLabels(it.Labels, in.Label) {
 			list = append(list, *it)
 		}
 	}

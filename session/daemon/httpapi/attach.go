@@ -142,7 +142,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 		policy = sizepolicy.None
 	}
 	by := identity.Of(r.Context())
-	c.client = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside, Is: sizepolicy.Identity{
+	c.client = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside, Identity: sizepolicy.Identity{
 		Kind: kind, By: by, Terminal: terminalOf(by.PID), Since: time.Now(), ViewOnly: c.readOnly,
 	}})
 	return c, nil
@@ -178,7 +178,7 @@ func (s *stream) leave(ctx context.Context) {
 	empty := s.e.Clients.Leave(s.client)
 	_ = s.ws.Close()
 	s.applySize(context.WithoutCancel(ctx))
-	if empty && s.e.Temporary() && hasEnded(s.e.Session) {
+	if empty && s.e.IsTemporary() && hasEnded(s.e.Session) {
 		s.srv.reg.RemoveEnded(s.e)
 	}
 }
@@ -207,7 +207,7 @@ func (s *stream) sendJSON(v any) error {
 func (s *stream) sendEnd(err error) {
 	code, text := websocket.CloseGoingAway, "daemon stopping"
 	switch {
-	case errors.Is(err, errSessionOver):
+	case errors.Is(err, errSessionEnded):
 		code, text = websocket.CloseNormalClosure, "the session has ended"
 	case errors.Is(err, errDetached):
 		code, text = attach.CloseDetached, "detached by another client"
@@ -279,7 +279,7 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			continue
 		}
 		if !s.readOnly {
-			s.e.Clients.Active(s.client, c.Cols, c.Rows)
+			s.e.Clients.NoteActivity(s.client, c.Cols, c.Rows)
 			s.applySize(ctx)
 		}
 		select { // the newest size counts
@@ -291,8 +291,8 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 }
 
 var (
-	errSessionOver = errors.New("the session is over")
-	errDetached    = errors.New("another client had this one leave")
+	errSessionEnded = errors.New("the session is over")
+	errDetached     = errors.New("another client had this one leave")
 )
 
 // attached is the drawing side of an attached client.
@@ -339,7 +339,7 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 			return err
 		}
 		if over {
-			return errors.Join(a.sendInfo(true), errSessionOver)
+			return errors.Join(a.sendInfo(true), errSessionEnded)
 		}
 		fresh = false
 		output, frames := w.Output, (<-chan struct{})(nil)
@@ -459,7 +459,7 @@ func (s *Server) checkNesting(e *registry.Handle, inside []string) error {
 			return true
 		}
 		in := s.reg.ByID(id)
-		if in == nil || seen[id] || !in.Ready() {
+		if in == nil || seen[id] || !in.IsReady() {
 			return false
 		}
 		seen[id] = true

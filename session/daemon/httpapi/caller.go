@@ -27,62 +27,62 @@ import (
 
 // Labels of callers in sessions without a label.
 const (
-	agentUnknown = "unknown"   // below a keeper, session unknown
-	agentBoxed   = "sandboxed" // in a sandbox
+	agentUnknown   = "unknown"   // below a keeper, session unknown
+	agentSandboxed = "sandboxed" // in a sandbox
 )
 
 // client is the process at the other end of a connection.
 type client struct {
-	conn   net.Conn
-	once   sync.Once
-	holder holder
+	conn    net.Conn
+	once    sync.Once
+	session callerSession
 }
 
-// holder describes the session that a calling process runs in, if it is a session of an agent or has rules. The zero
+// callerSession describes the session that a calling process runs in, if it is a session of an agent or has rules. The zero
 // value means that no such session restricts the caller.
-type holder struct{ agent, policy, session string }
+type callerSession struct{ agent, policy, session string }
 
 // restricts reports whether the caller runs in such a session.
-func (h holder) restricts() bool { return h != holder{} }
+func (h callerSession) restricts() bool { return h != callerSession{} }
 
 type callerKey struct{}
 
-// setHolder sets the actor of a request from the session of its connection. A label in the request does not count then,
+// setCallerSession sets the actor of a request from the session of its connection. A label in the request does not count then,
 // because it may have other rules.
-func (s *Server) setHolder(ctx context.Context, a *identity.Actor) {
+func (s *Server) setCallerSession(ctx context.Context, a *identity.Actor) {
 	c, _ := ctx.Value(callerKey{}).(*client)
 	if c == nil {
 		return
 	}
-	c.once.Do(func() { c.holder = s.holderOf(c.conn, a.PID) })
-	if !c.holder.restricts() {
+	c.once.Do(func() { c.session = s.callerSessionOf(c.conn, a.PID) })
+	if !c.session.restricts() {
 		return
 	}
-	a.Policy = c.holder.policy
-	if c.holder.agent != "" {
-		a.Agent = c.holder.agent
+	a.Policy = c.session.policy
+	if c.session.agent != "" {
+		a.Agent = c.session.agent
 	}
 }
 
-// holderOf returns the session that a peer runs in, if it is not a plain user session.
-func (s *Server) holderOf(conn net.Conn, pid int) holder {
+// callerSessionOf returns the session that a peer runs in, if it is not a plain user session.
+func (s *Server) callerSessionOf(conn net.Conn, pid int) callerSession {
 	if pid <= 0 || pid == os.Getpid() { // not known here, or of a process outside this pid namespace, where no session is
-		return holder{}
+		return callerSession{}
 	}
 	uc, _ := conn.(syscall.Conn)
 	c, err := caller.Identify(uc, pid)
 	if err != nil {
 		s.log.Warn("a client ended before it was known", "pid", pid, "err", err)
-		return s.unknownHolder(true)
+		return s.unknownCallerSession(true)
 	}
 	keepers := s.daemon.KeeperPIDs()
 	line := c.Below(func(pid int) bool { return slices.Contains(keepers, pid) || pid == os.Getpid() })
 	if len(line) == 0 {
-		return holder{}
+		return callerSession{}
 	}
 	// the daemon itself runs only the user's configuration and admitted commands of agents
 	if c.Ancestors[len(line)].PID == os.Getpid() {
-		return holder{agent: shellcmd.AgentOf(line[len(line)-1].PID)}
+		return callerSession{agent: shellcmd.AgentOf(line[len(line)-1].PID)}
 	}
 	leads := map[int]*registry.Handle{}
 	for _, e := range s.reg.All() {
@@ -91,19 +91,19 @@ func (s *Server) holderOf(conn net.Conn, pid int) holder {
 		}
 	}
 	if e, ok := caller.SessionOf(line, leads); ok {
-		return s.holderFor(e)
+		return s.callerSessionFor(e)
 	}
-	return s.holderOfOrphan(c)
+	return s.callerSessionOfOrphan(c)
 }
 
-// holderFor returns a session's holder; the zero value for a plain user session.
-func (s *Server) holderFor(e *registry.Handle) holder {
-	h := holder{agent: s.reg.AgentOf(e), policy: e.Record().Policy}
+// callerSessionFor returns a session's holder; the zero value for a plain user session.
+func (s *Server) callerSessionFor(e *registry.Handle) callerSession {
+	h := callerSession{agent: s.reg.AgentOf(e), policy: e.Record().Policy}
 	if h.policy == "" {
 		h.policy = s.gate.RulesOf(e.ID())
 	}
 	if h.agent == "" && s.reg.Sandbox(e) != nil {
-		h.agent = agentBoxed
+		h.agent = agentSandboxed
 	}
 	if h.restricts() {
 		h.session = e.ID()
@@ -111,40 +111,40 @@ func (s *Server) holderFor(e *registry.Handle) holder {
 	return h
 }
 
-// holderOfOrphan returns the session of a process whose parents have ended. The process may have changed its mark and
+// callerSessionOfOrphan returns the session of a process whose parents have ended. The process may have changed its mark and
 // cgroup: they count if one names a restricted session, or if both name the same user session.
-func (s *Server) holderOfOrphan(c caller.Caller) holder {
+func (s *Server) callerSessionOfOrphan(c caller.Caller) callerSession {
 	marked, grouped := s.reg.ByID(sys.MarkOf(c.PID, "LONGTERM_SESSION")), s.reg.ByID(c.Cgroup())
 	for _, e := range []*registry.Handle{grouped, marked} {
 		if e == nil {
 			continue
 		}
-		if h := s.holderFor(e); h.restricts() {
+		if h := s.callerSessionFor(e); h.restricts() {
 			return h
 		}
 	}
 	if grouped != nil && grouped == marked {
-		return holder{}
+		return callerSession{}
 	}
-	return s.unknownHolder(sys.HasOwnFilter(c.PID))
+	return s.unknownCallerSession(sys.HasOwnFilter(c.PID))
 }
 
-// unknownHolder returns the holder of a process that may be in any session: a restricted one, if it may be in one.
+// unknownCallerSession returns the holder of a process that may be in any session: a restricted one, if it may be in one.
 // Checked sessions have a filter that processes cannot remove, so a process without it is in none of these.
-func (s *Server) unknownHolder(filtered bool) holder {
+func (s *Server) unknownCallerSession(filtered bool) callerSession {
 	if !filtered && shellcmd.RanForAgents() {
-		return holder{agent: agentUnknown}
+		return callerSession{agent: agentUnknown}
 	}
-	for _, e := range s.reg.Known() {
-		if !s.holderFor(e).restricts() {
+	for _, e := range s.reg.AllHandles() {
+		if !s.callerSessionFor(e).restricts() {
 			continue
 		}
 		if !filtered && s.reg.IsChecked(e) {
 			continue
 		}
-		return holder{agent: agentUnknown}
+		return callerSession{agent: agentUnknown}
 	}
-	return holder{}
+	return callerSession{}
 }
 
 // callerOf returns the caller of a request in its API form.
@@ -152,7 +152,7 @@ func callerOf(ctx context.Context) api.Caller {
 	a := identity.Of(ctx)
 	v := api.Caller{Agent: a.Agent, Policy: a.Policy}
 	if c, _ := ctx.Value(callerKey{}).(*client); c != nil {
-		v.Session, v.IsRestricted = c.holder.session, c.holder.restricts()
+		v.Session, v.IsRestricted = c.session.session, c.session.restricts()
 	}
 	return v
 }
@@ -238,7 +238,7 @@ func (s *Server) withLabel(next http.Handler) http.Handler {
 			}
 			a.Host = host
 		}
-		s.setHolder(r.Context(), &a)
+		s.setCallerSession(r.Context(), &a)
 		next.ServeHTTP(w, r.WithContext(identity.WithActor(r.Context(), a)))
 	})
 }

@@ -21,8 +21,8 @@ import (
 )
 
 // from is a context of a request from a session that was looked for already.
-func from(t *testing.T, held holder) context.Context {
-	c := &client{holder: held}
+func from(t *testing.T, held callerSession) context.Context {
+	c := &client{session: held}
 	c.once.Do(func() {})
 	return context.WithValue(t.Context(), callerKey{}, c)
 }
@@ -37,14 +37,14 @@ func TestHeldBy(t *testing.T) {
 		want identity.Actor
 	}{
 		{"no connection", t.Context(), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a"}},
-		{"a user's session", from(t, holder{}), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a"}},
-		{"an agent's", from(t, holder{agent: "bot", session: ownID}), identity.Actor{}, identity.Actor{Agent: "bot"}},
-		{"an agent's, with another label", from(t, holder{agent: "bot", policy: "p", session: ownID}), identity.Actor{Agent: "trusted"}, identity.Actor{Agent: "bot", Policy: "p"}},
-		{"one with rules", from(t, holder{policy: "p", session: ownID}), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a", Policy: "p"}},
-		{"any", from(t, holder{agent: agentUnknown}), identity.Actor{}, identity.Actor{Agent: agentUnknown}},
+		{"a user's session", from(t, callerSession{}), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a"}},
+		{"an agent's", from(t, callerSession{agent: "bot", session: ownID}), identity.Actor{}, identity.Actor{Agent: "bot"}},
+		{"an agent's, with another label", from(t, callerSession{agent: "bot", policy: "p", session: ownID}), identity.Actor{Agent: "trusted"}, identity.Actor{Agent: "bot", Policy: "p"}},
+		{"one with rules", from(t, callerSession{policy: "p", session: ownID}), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a", Policy: "p"}},
+		{"any", from(t, callerSession{agent: agentUnknown}), identity.Actor{}, identity.Actor{Agent: agentUnknown}},
 	} {
 		got := c.says
-		if s.setHolder(c.ctx, &got); got != c.want {
+		if s.setCallerSession(c.ctx, &got); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -62,11 +62,11 @@ func TestPersonsOnly(t *testing.T) {
 		ok   bool
 	}{
 		{"a user", person(t.Context(), identity.Actor{}), true},
-		{"a user in a session of theirs", person(from(t, holder{}), identity.Actor{}), true},
+		{"a user in a session of theirs", person(from(t, callerSession{}), identity.Actor{}), true},
 		{"an agent", person(t.Context(), identity.Actor{Agent: "a"}), false},
 		{"a token that allows everything", with(t, &apitoken.Grant{Name: "k", Level: apitoken.All}, identity.Actor{Token: "k"}), false},
-		{"a session with rules", person(from(t, holder{policy: "p", session: ownID}), identity.Actor{Policy: "p"}), false},
-		{"a process of any session", person(from(t, holder{agent: agentUnknown}), identity.Actor{}), false},
+		{"a session with rules", person(from(t, callerSession{policy: "p", session: ownID}), identity.Actor{Policy: "p"}), false},
+		{"a process of any session", person(from(t, callerSession{agent: agentUnknown}), identity.Actor{}), false},
 	} {
 		for _, id := range []string{"list-tokens", "new-token", "revoke-token"} {
 			err := h.permit(c.ctx, routeOf[id], unasked, unasked)
@@ -102,7 +102,7 @@ func TestOrdersAreAnsweredByViewers(t *testing.T) {
 		by   identity.Actor
 		code api.Code
 	}{{identity.Actor{PID: 7}, ""}, {identity.Actor{PID: 7, Agent: "bot"}, api.CodeDenied}} {
-		q := s.orders.Ask(map[int]bool{7: true})
+		q := s.layoutAnswers.Ask(map[int]bool{7: true})
 		var in struct {
 			Order string `path:"order" maxLength:"64"`
 			Body  api.OrderAnswer
@@ -145,40 +145,40 @@ func TestHolderOfOrphans(t *testing.T) {
 	}
 	rules := openHouse(t, everySession)
 	free := openHouse(t, onlyOwn)
-	held := holder{policy: "careful", session: ruledID}
+	held := callerSession{policy: "careful", session: ruledID}
 	for _, c := range []struct {
 		name, mark string
 		house      *house
 		below      bool // a keeper
-		want       holder
+		want       callerSession
 	}{
 		{"of a session with rules", ruledID, rules, true, held},
-		{"that says it is a user's", ownID, rules, true, holder{agent: agentUnknown}},
-		{"that says nothing", "", rules, true, holder{agent: agentUnknown}},
-		{"that says nonsense", "../x", rules, true, holder{agent: agentUnknown}},
-		{"where all sessions are a user's", ownID, free, true, holder{}},
-		{"of no keeper", ruledID, rules, false, holder{}},
+		{"that says it is a user's", ownID, rules, true, callerSession{agent: agentUnknown}},
+		{"that says nothing", "", rules, true, callerSession{agent: agentUnknown}},
+		{"that says nonsense", "../x", rules, true, callerSession{agent: agentUnknown}},
+		{"where all sessions are a user's", ownID, free, true, callerSession{}},
+		{"of no keeper", ruledID, rules, false, callerSession{}},
 	} {
 		keeper, pid := peer(t, c.mark)
 		if c.house.keepers = nil; c.below {
 			c.house.keepers = []int{keeper}
 		}
-		if got := c.house.holderOf(nil, pid); got != c.want {
+		if got := c.house.callerSessionOf(nil, pid); got != c.want {
 			t.Errorf("a process %s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 	rules.keepers = nil
-	if got := rules.holderOf(nil, 0); got.restricts() {
+	if got := rules.callerSessionOf(nil, 0); got.restricts() {
 		t.Errorf("a process of another pid namespace: %+v", got)
 	}
 	ended := exec.CommandContext(t.Context(), "true")
 	if err := ended.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if got := rules.holderOf(nil, ended.ProcessState.Pid()); got.agent != agentUnknown {
+	if got := rules.callerSessionOf(nil, ended.ProcessState.Pid()); got.agent != agentUnknown {
 		t.Errorf("a process that has ended may be of any session: %+v", got)
 	}
-	if got := free.holderOf(nil, ended.ProcessState.Pid()); got.restricts() {
+	if got := free.callerSessionOf(nil, ended.ProcessState.Pid()); got.restricts() {
 		t.Errorf("a process that has ended, where all sessions are a user's: %+v", got)
 	}
 }

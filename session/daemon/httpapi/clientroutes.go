@@ -126,12 +126,12 @@ func (s *Server) postRenew(ctx context.Context, in *struct{ Body api.Renewal }) 
 		return noContent{}, err
 	}
 	env := map[string]*string{}
-	for _, name := range s.conf.Get().Shells.Renew {
+	for _, name := range s.conf.Get().Shells.UpdateEnv {
 		value, ok := in.Body.Env[name]
 		switch {
 		case !ok:
 			continue
-		case !shell.IsName(name), value != nil && (len(*value) > maxRenewed || strings.ContainsRune(*value, 0)):
+		case !shell.IsVariableName(name), value != nil && (len(*value) > maxRenewed || strings.ContainsRune(*value, 0)):
 			return noContent{}, api.Errorf(api.CodeInvalid, "the variable %q", name).WithHint("use a valid shell name and at most %d bytes of text", maxRenewed)
 		}
 		env[name] = value
@@ -141,7 +141,7 @@ func (s *Server) postRenew(ctx context.Context, in *struct{ Body api.Renewal }) 
 	}
 	var errs error
 	for _, e := range s.reg.All() {
-		if r := e.Record(); r.Agent != "" || r.Policy != "" || s.reg.Sandbox(e) != nil || e.Temporary() || hasEnded(e.Session) {
+		if r := e.Record(); r.Agent != "" || r.Policy != "" || s.reg.Sandbox(e) != nil || e.IsTemporary() || hasEnded(e.Session) {
 			continue
 		}
 		if err := e.Session.RenewEnviron(ctx, env); err != nil && !errors.Is(err, session.ErrStopped) {
@@ -179,7 +179,7 @@ func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }
 		if len(a.Layout) == 0 || len(a.Layout) > maxLayout {
 			return api.Arranged{}, api.Errorf(api.CodeInvalid, "a layout of %d bytes", len(a.Layout)).WithHint("give one of at most %d, as `longterm layout dump` prints it", maxLayout)
 		}
-		return s.order(ctx, nil, a)
+		return s.sendLayoutChange(ctx, nil, a)
 	}
 	switch over := a.Float || a.Pinned; {
 	case a.Do != "place" && (over || a.Stacked || a.Area != nil):
@@ -202,24 +202,24 @@ func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }
 		a.Beside = beside.ID()
 	}
 	view := s.reg.Describe(e, e.Session.Status())
-	return s.order(ctx, &view, a)
+	return s.sendLayoutChange(ctx, &view, a)
 }
 
-// orderTime bounds the wait for viewers: each applies a layout change in its next iteration.
-const orderTime = 2 * time.Second
+// layoutAnswerTime bounds the wait for viewers: each applies a layout change in its next iteration.
+const layoutAnswerTime = 2 * time.Second
 
-// order sends a change to the viewers and waits until one has applied it. about is the session concerned; nil if none.
-func (s *Server) order(ctx context.Context, about *api.Session, a api.Arrange) (api.Arranged, error) {
+// sendLayoutChange sends a change to the viewers and waits until one has applied it. about is the session concerned; nil if none.
+func (s *Server) sendLayoutChange(ctx context.Context, about *api.Session, a api.Arrange) (api.Arranged, error) {
 	viewers := s.viewers()
 	n := len(viewers)
 	if n == 0 { // those that show no session yet are not counted
 		s.reg.Bus.Send(api.Event{Kind: "arrange", Session: about, Arrange: &a})
 		return api.Arranged{OK: true, Viewers: &n}, nil
 	}
-	q := s.orders.Ask(viewers)
+	q := s.layoutAnswers.Ask(viewers)
 	a.Order = q.ID
 	s.reg.Bus.Send(api.Event{Kind: "arrange", Session: about, Arrange: &a})
-	switch did, refused := q.Await(ctx, orderTime); {
+	switch did, refused := q.Await(ctx, layoutAnswerTime); {
 	case did:
 		return api.Arranged{OK: true, Viewers: &n}, nil
 	case len(refused) > 0:
@@ -227,7 +227,7 @@ func (s *Server) order(ctx context.Context, about *api.Session, a api.Arrange) (
 		return api.Arranged{}, api.Errorf(api.CodeNotFound, "%s", strings.Join(slices.Compact(refused), "; ")).
 			WithHint("nothing was changed; `longterm layout dump` prints how the viewer stands")
 	}
-	return api.Arranged{}, api.Errorf(api.CodeTimeout, "no viewer has answered within %v, so it is not known whether anything was changed", orderTime).
+	return api.Arranged{}, api.Errorf(api.CodeTimeout, "no viewer has answered within %v, so it is not known whether anything was changed", layoutAnswerTime).
 		WithHint("a stopped or outdated viewer does not answer; restart it")
 }
 
@@ -241,7 +241,7 @@ func (s *Server) postOrder(ctx context.Context, in *struct {
 	if by.IsAgent() && !s.viewers()[by.PID] {
 		return noContent{}, api.Errorf(api.CodeDenied, "an order is answered by viewers, not by %s", by).WithHint("`longterm layout` prints what viewers answered")
 	}
-	return noContent{s.orders.Answer(in.Order, by.PID, in.Body.Why)}, nil
+	return noContent{s.layoutAnswers.Answer(in.Order, by.PID, in.Body.Why)}, nil
 }
 
 // viewers returns the open viewers. A viewer shows many sessions, so they are identified by process.

@@ -95,12 +95,12 @@ func (s *Server) commandView(r *store.Command) api.Command {
 	v := api.Command{
 		Session: r.Session, N: r.N, Text: r.Text, State: r.State, Quality: r.Quality, Cwd: r.Cwd, CwdAfter: r.CwdAfter,
 		ExitCode: r.ExitCode, Signal: r.Signal, Started: r.Started, Output: api.Range{Start: r.From, End: r.To}, Env: r.Env,
-		By: registry.RanBy(r),
+		By: registry.CommandAuthor(r),
 	}
 	if e := s.reg.ByID(r.Session); e != nil {
 		v.Name = e.Record().Name
 		v.Activity = e.Activity(r.N)
-		if r.State == store.CommandRunning && e.Ready() { // so far
+		if r.State == store.CommandRunning && e.IsReady() { // so far
 			_, v.Output.End = e.Session.OutputRange()
 		}
 	}

@@ -68,7 +68,7 @@ func (s *Server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }
 
 func (s *Server) postPrune(ctx context.Context, in *struct{ Body api.Prune }) (api.Pruned, error) {
 	b := in.Body
-	return s.reg.Maintenance.Tidy(ctx, time.Now(), registry.Budget{
+	return s.reg.Maintenance.Prune(ctx, time.Now(), registry.Budget{
 		SessionBytes: b.SessionBytes, SessionAge: time.Duration(b.SessionAgeMS) * time.Millisecond,
 		TotalBytes: b.TotalBytes, Dead: b.Dead, DeadAge: time.Duration(b.DeadAgeMS) * time.Millisecond,
 	})

@@ -136,8 +136,8 @@ func (s *Server) getWhy(ctx context.Context, in *whyQuery) (api.Why, error) {
 		}
 	}
 	s.reg.Flush(ctx)
-	f := compareruns.Finder{Registry: s.reg, Store: s.store, Shows: func(id string) bool { return s.shows(ctx, id) }}
-	return f.Explain(ctx, s.conf.Parser(), compareruns.Question{
+	f := compareruns.Finder{Registry: s.reg, Store: s.store, IsVisible: func(id string) bool { return s.shows(ctx, id) }}
+	return f.Explain(ctx, s.conf.Parser(), compareruns.Query{
 		Session: in.Session, N: in.N, Against: in.Against, AgainstN: in.AgainstN, Hide: s.redactorFor(ctx) != nil,
 	})
 }

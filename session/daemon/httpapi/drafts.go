@@ -30,20 +30,20 @@ import (
 // line is the typed one, but not during an approval.
 type typedLineBuffers struct {
 	mu  sync.Mutex
-	all map[string]*draft
+	all map[string]*lineBuffer
 }
 
-// draft is the line being typed in one session.
-type draft struct {
+// lineBuffer is the line being typed in one session.
+type lineBuffer struct {
 	session *registry.Handle
 	sync.Mutex
-	line       authorize.Draft
+	line       authorize.TypedLine
 	run        uint64 // number of lines submitted by exec before it
 	userInputs int    // number of users' inputs in progress
 }
 
-func (d *typedLineBuffers) of(ctx context.Context, e *registry.Handle) *draft {
-	find := func() *draft {
+func (d *typedLineBuffers) of(ctx context.Context, e *registry.Handle) *lineBuffer {
+	find := func() *lineBuffer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return d.all[e.ID()]
@@ -51,11 +51,11 @@ func (d *typedLineBuffers) of(ctx context.Context, e *registry.Handle) *draft {
 	known := find()
 	if known == nil || known.session != e { // another process has the session's name
 		// Text typed under another daemon may still be in the line, unless the shell shows nothing after its prompt.
-		known = &draft{session: e, run: e.Session.LinesRun(), line: authorize.Draft{Opaque: e.IsInherited() && !e.Session.IsPromptUntouched(ctx)}}
+		known = &lineBuffer{session: e, run: e.Session.LinesRun(), line: authorize.TypedLine{Opaque: e.IsInherited() && !e.Session.IsPromptUntouched(ctx)}}
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.all == nil {
-			d.all = map[string]*draft{}
+			d.all = map[string]*lineBuffer{}
 		}
 		if now := d.all[e.ID()]; now != nil && now.session == e {
 			return now
@@ -67,21 +67,21 @@ func (d *typedLineBuffers) of(ctx context.Context, e *registry.Handle) *draft {
 
 // Forget drops the state of a removed session.
 func (s *Server) Forget(session string) {
-	s.drafts.mu.Lock()
-	defer s.drafts.mu.Unlock()
-	delete(s.drafts.all, session)
+	s.typedLines.mu.Lock()
+	defer s.typedLines.mu.Unlock()
+	delete(s.typedLines.all, session)
 }
 
 // now returns the text of the line. The caller holds the lock.
-func (d *draft) now() authorize.Draft {
+func (d *lineBuffer) now() authorize.TypedLine {
 	if n := d.session.Session.LinesRun(); n != d.run {
-		d.run, d.line = n, authorize.Draft{}
+		d.run, d.line = n, authorize.TypedLine{}
 	}
-	return authorize.Draft{Text: d.line.Text, Opaque: d.line.Opaque || d.userInputs > 0}
+	return authorize.TypedLine{Text: d.line.Text, Opaque: d.line.Opaque || d.userInputs > 0}
 }
 
 // typeForUser types a user's input and records it, because an agent may complete the line.
-func (d *draft) typeForUser(b []byte, typeIn func() (session.TypeResult, error)) (session.TypeResult, error) {
+func (d *lineBuffer) typeForUser(b []byte, typeIn func() (session.TypeResult, error)) (session.TypeResult, error) {
 	d.Lock()
 	d.userInputs++
 	d.Unlock()
@@ -95,7 +95,7 @@ func (d *draft) typeForUser(b []byte, typeIn func() (session.TypeResult, error))
 }
 
 // update records the text of the line after input was typed. The caller holds the lock.
-func (d *draft) update(next authorize.Draft, r *session.TypeResult, err error) {
+func (d *lineBuffer) update(next authorize.TypedLine, r *session.TypeResult, err error) {
 	switch {
 	case err != nil:
 		d.line.Opaque = true // a part of it may have been typed
@@ -121,7 +121,7 @@ func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.TypeR
 func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.TypeRequest, onApproval string, onWait func()) (session.TypeResult, error) {
 	a := identity.Of(ctx)
 	s.reg.RecordAgentWork(e, a.Agent)
-	t.By = registry.Typist(a, t.By != "")
+	t.By = registry.InputAuthorName(a, t.By != "")
 	if s.reg.IsChecked(e) || t.Secret && !t.Force { // which is typed while nothing is shown only
 		return e.Session.TypeIn(ctx, t)
 	}
@@ -129,7 +129,7 @@ func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.T
 	if t.Encode != nil {
 		b = append(t.Encode(nil, session.View{}), b...)
 	}
-	d := s.drafts.of(ctx, e)
+	d := s.typedLines.of(ctx, e)
 	if !a.IsAgent() && a.Policy == "" {
 		return d.typeForUser(b, func() (session.TypeResult, error) { return e.Session.TypeIn(ctx, t) })
 	}
@@ -139,7 +139,7 @@ func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.T
 	next, line, ended := before.Type(b)
 	if ended {
 		if t.Secret {
-			line = authorize.Draft{Opaque: true}
+			line = authorize.TypedLine{Opaque: true}
 		}
 		d.Unlock()
 		err := s.admitTyped(ctx, e, line, &t, onApproval, onWait)
@@ -157,11 +157,11 @@ func (s *Server) typeNotify(ctx context.Context, e *registry.Handle, t session.T
 }
 
 // admitTyped requests permission to submit the line that a caller's input completes.
-func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line authorize.Draft, t *session.TypeRequest, onApproval string, onWait func()) error {
+func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line authorize.TypedLine, t *session.TypeRequest, onApproval string, onWait func()) error {
 	st := e.Session.Status()
-	ask := jobs.AskLine(uuid.NewString(), identity.Of(ctx), e, line.Text)
+	ask := jobs.TypedLineRequest(uuid.NewString(), identity.Of(ctx), e, line.Text)
 	if t.ID != "" { // the same input again, and nothing else that has its id
-		ask.ID = fmt.Sprintf(authorize.TypedAsking+"%x", sha256.Sum256([]byte(e.ID()+"\x00"+t.ID+"\x00"+line.Text)))
+		ask.ID = fmt.Sprintf(authorize.TypedRequestPrefix+"%x", sha256.Sum256([]byte(e.ID()+"\x00"+t.ID+"\x00"+line.Text)))
 	}
 	switch {
 	case t.Secret:
@@ -195,7 +195,7 @@ func (s *Server) admitRules(ctx context.Context, e *registry.Handle, in *api.Res
 	judged := s.reg.IsChecked(e)
 	for _, rule := range in.Rules {
 		for _, r := range rule.Reply {
-			ask := jobs.AskLine(uuid.NewString(), a, e, r.Value)
+			ask := jobs.TypedLineRequest(uuid.NewString(), a, e, r.Value)
 			ask.Elsewhere = true
 			switch command, is := strings.CutPrefix(r.Value, "cmd:"); {
 			case r.Kind == string(respond.ReplyHook):

@@ -36,7 +36,7 @@ var sentinels = []sentinel{
 	{session.ErrLine, api.CodeInvalid, ""},
 	{session.ErrQuarantined, api.CodeInternal, "`longterm output` shows what it printed; the next daemon (`longterm daemon restart`) tries again"},
 	{session.ErrEnded, api.CodeEnded, "its screen and output can still be read"},
-	{session.ErrNoRoom, api.CodeLimit, "wait until the session has read its input"},
+	{session.ErrRingFull, api.CodeLimit, "wait until the session has read its input"},
 	{session.ErrOverloaded, api.CodeLimit, "wait until the program reads, or interrupt it"},
 	{session.ErrFuture, api.CodeInvalid, ""},
 	{session.ErrPruned, api.CodeInvalid, ""},

@@ -52,14 +52,14 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 		return send(sse.Message{ID: int(e.Seq), Data: e}) == nil
 	}
 	begin := api.Event{Kind: "listening"}
-	l, newest := s.reg.Bus.Begin()
+	l, newest := s.reg.Bus.ListenWithSeq()
 	var missed []api.Event
 	if begin.Seq = newest; in.After > 0 || in.LastID != "" {
-		s.reg.Bus.Leave(l)
+		s.reg.Bus.Unsubscribe(l)
 		begin.Seq = in.position()
 		l, missed, _ = s.reg.Bus.Resume(begin.Seq)
 	}
-	defer s.reg.Bus.Leave(l)
+	defer s.reg.Bus.Unsubscribe(l)
 	// From here on no event is missed: new listeners read the full state once now.
 	if !tell(begin) {
 		return

@@ -98,7 +98,7 @@ func TestFiles_OfOwnSession_WhenCallerIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	for session, want := range map[string]api.Code{ownID: "", otherID: api.CodeDenied, "": api.CodeDenied} {
-		c := &client{holder: holder{agent: "claude", session: session}}
+		c := &client{session: callerSession{agent: "claude", session: session}}
 		c.once.Do(func() {})
 		ctx := identity.WithActor(context.WithValue(t.Context(), callerKey{}, c), identity.Actor{Agent: "claude"})
 		var e *api.Error

@@ -140,7 +140,7 @@ func (s *Server) serveFleetDial(w http.ResponseWriter, r *http.Request) {
 	}
 	dial := s.daemon.Fleet().Dial
 	if r.URL.Query().Get("copy") == "true" {
-		dial = s.daemon.Fleet().DialCopy
+		dial = s.daemon.Fleet().DialReplica
 	}
 	there, err := dial(r.Context(), host)
 	if err != nil {
@@ -237,11 +237,11 @@ func join(a, b net.Conn) {
 // replicaRoutes are the routes that answer from the replica of a lost host, and what of it each needs. All others are
 // rejected.
 var replicaRoutes = map[string]fleetmember.ReplicaSlice{
-	"status": fleetmember.Records, "list-sessions": fleetmember.Records, "table-sessions": fleetmember.Records, "list-commands": fleetmember.Records,
-	"search":      fleetmember.Whole,
-	"get-session": fleetmember.Session, "get-command": fleetmember.Session, "parse-command": fleetmember.Session, "suggest": fleetmember.Session,
-	"read-output": fleetmember.Session, "read-output-text": fleetmember.Session, "read-raw-output": fleetmember.Session, "read-records": fleetmember.Session,
-	"screen": fleetmember.Session, "screen-text": fleetmember.Session,
+	"status": fleetmember.RecordsOnly, "list-sessions": fleetmember.RecordsOnly, "table-sessions": fleetmember.RecordsOnly, "list-commands": fleetmember.RecordsOnly,
+	"search":      fleetmember.AllOutput,
+	"get-session": fleetmember.SessionOutput, "get-command": fleetmember.SessionOutput, "parse-command": fleetmember.SessionOutput, "suggest": fleetmember.SessionOutput,
+	"read-output": fleetmember.SessionOutput, "read-output-text": fleetmember.SessionOutput, "read-raw-output": fleetmember.SessionOutput, "read-records": fleetmember.SessionOutput,
+	"screen": fleetmember.SessionOutput, "screen-text": fleetmember.SessionOutput,
 }
 
 // replicaRead is a request that is answered from a replica.
@@ -277,7 +277,7 @@ func permitReplica(ctx context.Context, r *Route, path, query func(string) strin
 	ref := path("session")
 	if ref == "" {
 		if ref = query("session"); ref != "" {
-			need = fleetmember.Session
+			need = fleetmember.SessionOutput
 		}
 	}
 	said, done, err := c.of.Need(ctx, need, ref)

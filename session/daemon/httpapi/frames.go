@@ -142,7 +142,7 @@ func (s *stream) handleMessages(ctx context.Context) {
 			continue
 		}
 		if vterm.ValidSize(a.Cols, a.Rows) && !s.readOnly {
-			s.e.Clients.Active(s.client, a.Cols, a.Rows)
+			s.e.Clients.NoteActivity(s.client, a.Cols, a.Rows)
 			s.applySize(ctx)
 		}
 		s.setOuter(ctx, a.Outer)

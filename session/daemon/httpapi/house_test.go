@@ -74,8 +74,8 @@ func (h *house) Fleet() *fleetmember.Member                                     
 func (h *house) SSH() *sshhosts.Hosts                                               { return &sshhosts.Hosts{} }
 func (h *house) KeeperPIDs() []int                                                  { return h.keepers }
 func (*house) KeeperFor(string) (registry.Keeper, error)                            { return nil, errors.New("no keeper") }
-func (*house) Ran(*registry.Handle, *session.Command)                               {}
-func (*house) Leaving() bool                                                        { return false }
+func (*house) OnCommand(*registry.Handle, *session.Command)                               {}
+func (*house) IsStopping() bool                                                        { return false }
 func (*house) Approvals(string) []string                                            { return nil }
 func (*house) OnRemoved(string)                                                     {}
 func (*house) Notice(string, ...any)                                                {}
@@ -117,7 +117,7 @@ func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
 		must(err)
 		v, err := json.Marshal(map[string]any{"view": api.Approval{ID: fmt.Sprint("A", i+1), Session: rec.ID, State: "approved"}})
 		must(err)
-		must(st.PutApproval(t.Context(), store.Approval{N: int64(i + 1), State: "approved", Kind: "exec", Session: rec.ID, Body: v, Asked: at, Ended: at}, ""))
+		must(st.PutApproval(t.Context(), store.Approval{N: int64(i + 1), State: "approved", Kind: "exec", Session: rec.ID, Body: v, Requested: at, Ended: at}, ""))
 		must(st.AddJob(t.Context(), store.Job{ID: "job-" + rec.Name, Session: rec.ID, Kind: "line", State: "done", Request: []byte("{}"), Result: []byte("{}"), Created: at, Ended: at}))
 	}
 	h := &house{tokens: apitoken.Open(dirs.Tokens())}

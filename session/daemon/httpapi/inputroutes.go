@@ -40,15 +40,15 @@ func typedOf(r *session.TypeResult) api.Typed {
 
 // typeInput types the input of a request.
 func (s *Server) typeInput(ctx context.Context, e *registry.Handle, in api.Input) (session.TypeResult, error) {
-	if in.EOF && !e.OnPipes() {
+	if in.EOF && !e.UsesPipes() {
 		return session.TypeResult{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
 			WithHint("type C-d where the program takes that for the end")
 	}
-	t, err := typing(in)
+	t, err := typeRequestOf(in)
 	if err != nil {
 		return session.TypeResult{}, err
 	}
-	if encode := t.Encode; e.OnPipes() {
+	if encode := t.Encode; e.UsesPipes() {
 		t.Encode = func(dst []byte, v session.View) []byte {
 			v.Modes.NewLine = false
 			return pipeLines(encode(dst, v), len(dst), in)
@@ -84,9 +84,9 @@ func inputDigest(in *api.Input) uint64 {
 	return binary.LittleEndian.Uint64(sum[:]) | 1 // never 0
 }
 
-// typing converts a request to input for the session's owner. Keys and pastes become bytes there, where the terminal's
+// typeRequestOf converts a request to input for the session's owner. Keys and pastes become bytes there, where the terminal's
 // modes are known.
-func typing(in api.Input) (session.TypeRequest, error) {
+func typeRequestOf(in api.Input) (session.TypeRequest, error) {
 	t := session.TypeRequest{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, MustStartLine: in.FreshLine, ID: in.ID, Digest: inputDigest(&in)}
 	if in.Auto {
 		t.By = registry.ByProgram
@@ -197,7 +197,7 @@ func (s *stream) typeMessage(ctx context.Context, t session.TypeRequest, now tim
 		}
 		return nil
 	}
-	s.e.Clients.Active(s.client, 0, 0)
+	s.e.Clients.NoteActivity(s.client, 0, 0)
 	s.applySize(ctx)
 	t.FromUser = true
 	_, err := s.srv.typeAs(ctx, s.e, t, "")
@@ -241,10 +241,10 @@ func (s *Server) deleteRules(ctx context.Context, in *struct {
 	return e.RemoveRules(ctx, in.Rule)
 }
 
-func (s *Server) getFirings(_ context.Context, in *SessionPath) ([]api.RespondFiring, error) {
+func (s *Server) getRuleMatches(_ context.Context, in *SessionPath) ([]api.RespondFiring, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return nil, err
 	}
-	return e.Firings()
+	return e.RuleMatches()
 }

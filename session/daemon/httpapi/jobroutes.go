@@ -60,7 +60,7 @@ func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 		s.jobs.EndUnlessReconnected(j.ID)
 	}
 	if by := identity.Of(ctx); err == nil && j.State == store.JobDone && !by.IsAgent() {
-		s.daemon.Inbox().SawJob(ctx, j.ID)
+		s.daemon.Inbox().MarkJobSeen(ctx, j.ID)
 	}
 	return j, err
 }
@@ -73,7 +73,7 @@ func (s *Server) postJobStop(ctx context.Context, in *struct {
 }
 
 func (s *Server) postJobBackground(ctx context.Context, in *JobPath) (api.Job, error) {
-	return s.jobs.Release(ctx, in.Job)
+	return s.jobs.Detach(ctx, in.Job)
 }
 
 func (s *Server) deleteJob(ctx context.Context, in *JobPath) (noContent, error) {
@@ -120,7 +120,7 @@ func (s *Server) explainRejection(e *registry.Handle, err error) error {
 			WithHint("wait until the user has finished it, or use another session; `longterm keys %s C-u --force` discards it", e.Record().Name)
 	}
 	if errors.Is(err, session.ErrBusy) {
-		if v := s.gate.WaitsWithin(e.ID(), time.Time{}); v != nil {
+		if v := s.gate.OldestBlocking(e.ID(), time.Time{}); v != nil {
 			busy := api.Errorf(api.CodeBusy, "%v, which waits for approval %s", err, v.ID).
 				WithHint("answer it (`longterm approvals answer %s once`), wait (--wait), interrupt it, or use another session", v.ID)
 			busy.Approval = v.ID

@@ -86,12 +86,12 @@ func mayBlock(r *Route) bool {
 	return r.Stream
 }
 
-// listens reports whether a route only waits for events, without work.
-func (r *Route) listens() bool { return r.Stream || r.ID == "wait" || r.ID == "get-job" }
+// onlyWaits reports whether a route only waits for events, without work.
+func (r *Route) onlyWaits() bool { return r.Stream || r.ID == "wait" || r.ID == "get-job" }
 
-// inTurn schedules requests fairly by route, and those of one route by client, so that reading a screen does not wait
+// schedule schedules requests fairly by route, and those of one route by client, so that reading a screen does not wait
 // behind thousands of others. A request holds no slot while it waits or changes something.
-func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
+func (s *Server) schedule(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		slot := fairsched.SlotOf(r.Context())
 		if slot == nil {
@@ -121,9 +121,9 @@ func queueKey(ctx context.Context) string {
 	return strconv.Itoa(a.PID) + "\x00" + a.Token + "\x00" + a.Agent + "\x00" + a.Host
 }
 
-// Reading returns the scheduler, class and queue of a TCP request from its first bytes: the class of its token, the
+// ClassifyRequest returns the scheduler, class and queue of a TCP request from its first bytes: the class of its token, the
 // queue of its path. Requests without a known token share a class.
-func (s *Server) Reading(request []byte) (in *fairsched.Scheduler, who, lane, line string) {
+func (s *Server) ClassifyRequest(request []byte) (in *fairsched.Scheduler, who, lane, line string) {
 	method, rest, _ := bytes.Cut(request, []byte(" "))
 	in = s.changes
 	if string(method) == http.MethodGet {
@@ -139,8 +139,8 @@ func (s *Server) Reading(request []byte) (in *fairsched.Scheduler, who, lane, li
 	return in, lane, lane, line
 }
 
-// RefuseCrowded returns the answer for TCP clients over the limit.
-func RefuseCrowded() []byte {
+// OverloadedAnswer returns the answer for TCP clients over the limit.
+func OverloadedAnswer() []byte {
 	b, _ := json.Marshal(api.Errorf(api.CodeUnavailable, "%s", fairsched.TooMany).Retryable())
 	return fairsched.Refusal("application/json", string(b)+"\n")
 }
@@ -159,7 +159,7 @@ func queueEndError(ctx context.Context) error {
 
 // releaseSlot releases a request's slot while its handler may wait.
 func (r *Route) releaseSlot(ctx context.Context) (reacquire func()) {
-	if r.listens() {
+	if r.onlyWaits() {
 		fairsched.Listens(ctx)
 	}
 	if r.Method != http.MethodGet || mayBlock(r) {
@@ -206,7 +206,7 @@ func (s *Server) getMetrics(ctx context.Context, _ *struct{}) (*metricsPage, err
 	p := &metrics.Page{}
 	p.Family("longterm_build_info", "gauge", "Always 1, with the version of the daemon.")
 	p.Sample("longterm_build_info", 1, "version", st.Build)
-	p.One("longterm_start_time_seconds", "gauge", "When the daemon was started, in seconds since 1970.", float64(st.Started.UnixMilli())/1000)
+	p.SingleSample("longterm_start_time_seconds", "gauge", "When the daemon was started, in seconds since 1970.", float64(st.Started.UnixMilli())/1000)
 	states := map[session.State]int{}
 	var kept, printed uint64
 	clients, quarantined := 0, 0
@@ -225,24 +225,24 @@ func (s *Server) getMetrics(ctx context.Context, _ *struct{}) (*metricsPage, err
 	for _, state := range []session.State{session.Running, session.Exited, session.Lost} {
 		p.Sample("longterm_sessions", float64(states[state]), "state", string(state))
 	}
-	p.One("longterm_sessions_quarantined", "gauge", "Sessions whose output is only kept.", float64(quarantined))
-	p.One("longterm_session_clients", "gauge", "Clients that are attached or watch.", float64(clients))
-	p.One("longterm_output_kept_bytes", "gauge", "Output of all sessions that can be read.", float64(kept))
-	p.One("longterm_output_bytes", "gauge", "Output of all sessions that are not forgotten, since they began.", float64(printed))
-	p.One("longterm_keepers", "gauge", "Keepers that answer.", float64(len(st.Keepers)))
-	p.One("longterm_daemon_restarts_total", "counter", "Times the keeper had to start the daemon again.", float64(st.Restarts))
-	p.One("longterm_jobs_running", "gauge", "Lines and commands under way.", float64(s.jobs.Running()))
-	p.One("longterm_approvals_pending", "gauge", "Pending approvals.", float64(s.gate.Pending()))
-	p.One("longterm_events_total", "counter", "Published events.", float64(s.reg.Bus.PublishedCount()))
-	p.One("longterm_event_listeners", "gauge", "Clients that listen for events.", float64(s.reg.Bus.Listeners()))
-	p.One("longterm_audit_records_total", "counter", "Records of the audit log.", float64(s.daemon.Audit().Head().Seq))
-	p.One("longterm_config_problems", "gauge", "Mistakes in the files of the configuration and of rules.", float64(len(st.Config.Problems)+len(st.Rules.Problems)))
+	p.SingleSample("longterm_sessions_quarantined", "gauge", "Sessions whose output is only kept.", float64(quarantined))
+	p.SingleSample("longterm_session_clients", "gauge", "Clients that are attached or watch.", float64(clients))
+	p.SingleSample("longterm_output_kept_bytes", "gauge", "Output of all sessions that can be read.", float64(kept))
+	p.SingleSample("longterm_output_bytes", "gauge", "Output of all sessions that are not forgotten, since they began.", float64(printed))
+	p.SingleSample("longterm_keepers", "gauge", "Keepers that answer.", float64(len(st.Keepers)))
+	p.SingleSample("longterm_daemon_restarts_total", "counter", "Times the keeper had to start the daemon again.", float64(st.Restarts))
+	p.SingleSample("longterm_jobs_running", "gauge", "Lines and commands under way.", float64(s.jobs.Running()))
+	p.SingleSample("longterm_approvals_pending", "gauge", "Pending approvals.", float64(s.gate.Pending()))
+	p.SingleSample("longterm_events_total", "counter", "Published events.", float64(s.reg.Bus.PublishedCount()))
+	p.SingleSample("longterm_event_listeners", "gauge", "Clients that listen for events.", float64(s.reg.Bus.Listeners()))
+	p.SingleSample("longterm_audit_records_total", "counter", "Records of the audit log.", float64(s.daemon.Audit().Head().Seq))
+	p.SingleSample("longterm_config_problems", "gauge", "Mistakes in the files of the configuration and of rules.", float64(len(st.Config.Problems)+len(st.Rules.Problems)))
 	s.requests.Write(p)
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	p.One("go_goroutines", "gauge", "Goroutines of the daemon.", float64(runtime.NumGoroutine()))
-	p.One("go_memstats_heap_inuse_bytes", "gauge", "Heap of the daemon in use.", float64(m.HeapInuse))
-	p.One("go_memstats_sys_bytes", "gauge", "Memory that the daemon has of the system.", float64(m.Sys))
+	p.SingleSample("go_goroutines", "gauge", "Goroutines of the daemon.", float64(runtime.NumGoroutine()))
+	p.SingleSample("go_memstats_heap_inuse_bytes", "gauge", "Heap of the daemon in use.", float64(m.HeapInuse))
+	p.SingleSample("go_memstats_sys_bytes", "gauge", "Memory that the daemon has of the system.", float64(m.Sys))
 	return &metricsPage{metrics.ContentType, p.Bytes()}, nil
 }
 

@@ -48,7 +48,7 @@ func TestRequestsInTurn(t *testing.T) {
 			}
 			over()
 		})
-		h := s.inTurn(mux)
+		h := s.schedule(mux)
 		for _, c := range []struct {
 			line          string
 			looks, others bool
@@ -101,13 +101,13 @@ func TestThoseThatWaitAreNotCounted(t *testing.T) {
 					}
 					<-over
 				})
-				server := &http.Server{Handler: s.inTurn(mux)}
+				server := &http.Server{Handler: s.schedule(mux)}
 				l := make(pipes)
 				served := make(chan error)
 				go func() {
 					served <- server.Serve(fairsched.Listen(server, l, func([]byte) (*fairsched.Scheduler, string, string, string) {
 						return s.reads, "fleet", "", ""
-					}, RefuseCrowded(), 1<<20))
+					}, OverloadedAnswer(), 1<<20))
 				}()
 				codes := make(chan int)
 				for range many {
@@ -181,7 +181,7 @@ func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
 		"GET /" + strings.Repeat("x", 1000) + " ":     {s.reads, "token ", "/" + strings.Repeat("x", maxLine-1)},
 		"\x16\x03\x01":                                {s.changes, "token ", ""},
 	} {
-		if in, who, lane, line := s.Reading([]byte(request)); in != want.in || who != want.lane || lane != want.lane || line != want.line {
+		if in, who, lane, line := s.ClassifyRequest([]byte(request)); in != want.in || who != want.lane || lane != want.lane || line != want.line {
 			t.Errorf("%.60q: lane %q, line %q; looks: %v", request, lane, line, in == s.reads)
 		}
 	}
@@ -190,7 +190,7 @@ func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
 // The caller of a request that ended before its turn, as its token did, gets the error that nothing was done.
 func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
 	s := &Server{changes: fairsched.New(0)}
-	h := s.inTurn(http.NewServeMux())
+	h := s.schedule(http.NewServeMux())
 	for code, why := range map[int]error{http.StatusUnauthorized: apitoken.ErrNotFound, http.StatusServiceUnavailable: nil} {
 		ctx, end := context.WithCancelCause(t.Context())
 		end(why)

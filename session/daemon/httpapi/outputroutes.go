@@ -204,7 +204,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	if in.Transcript {
 		return s.transcript(ctx, e, in, from, to)
 	}
-	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, Whole: in.Whole, Hide: !s.redactorFor(ctx).Empty(), Live: true}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, FoldAbove: in.Whole, Hide: !s.redactorFor(ctx).Empty(), Live: true}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From
@@ -217,7 +217,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		p.Into(&r)
 		out.Binary, out.BinaryBytes = r.Binary, r.BinaryBytes
 		if t = (excerpt.Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
-			t = p.Own[in.Stream]
+			t = p.StreamTexts[in.Stream]
 		}
 		t.Next = p.Next
 	} else {
@@ -328,7 +328,7 @@ func (s *Server) getScreen(ctx context.Context, in *spansQuery) (Screen, error) 
 	})
 	switch {
 	case in.Images != "":
-		s.stills.show(ctx, &screen.Screen, in.Pictures)
+		s.blocks.show(ctx, &screen.Screen, in.Pictures)
 	case in.Pictures:
 		render.ListPictures(screen.Lines, s.pictures.key)
 		render.ListPictures(screen.Scrollback, s.pictures.key)

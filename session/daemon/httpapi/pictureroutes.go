@@ -151,22 +151,22 @@ func stateText(st session.Status) string {
 	return fmt.Sprintf("exited with status %d", st.Exit.Code)
 }
 
-// stills converts images to half blocks for single requests. It keeps the blocks for all requests, because browsing a
+// blockConverter converts images to half blocks for single requests. It keeps the blocks for all requests, because browsing a
 // history requests the same images again.
-type stills struct {
+type blockConverter struct {
 	lock   chan struct{} // held while blocks is used
 	blocks render.Blocks
 }
 
-// stillsTimeout limits a request's time for images. Missing blocks appear in a later request.
-const stillsTimeout = 500 * time.Millisecond
+// blockTimeout limits a request's time for images. Missing blocks appear in a later request.
+const blockTimeout = 500 * time.Millisecond
 
 // show replaces a screen's images by blocks.
-func (b *stills) show(ctx context.Context, s *render.Screen, pictures bool) {
+func (b *blockConverter) show(ctx context.Context, s *render.Screen, pictures bool) {
 	if !s.HasImages() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, stillsTimeout)
+	ctx, cancel := context.WithTimeout(ctx, blockTimeout)
 	defer cancel()
 	select {
 	case b.lock <- struct{}{}:

@@ -29,7 +29,7 @@ type recordsQuery struct {
 }
 
 func (s *Server) getRecords(ctx context.Context, in *recordsQuery) (*huma.StreamResponse, error) {
-	p, err := s.passage(ctx, in)
+	p, err := s.selectRange(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ type outputRange struct {
 	from, to uint64
 }
 
-// passage returns the part that a request selects.
-func (s *Server) passage(ctx context.Context, in *recordsQuery) (*outputRange, error) {
+// selectRange returns the part of the history that a request selects.
+func (s *Server) selectRange(ctx context.Context, in *recordsQuery) (*outputRange, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return nil, err
@@ -94,12 +94,12 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*outputRange, e
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	p.first = p.opening(engine)
+	p.first = p.startRecord(engine)
 	return p, nil
 }
 
-// opening returns the first record of a passage: the screen at its start.
-func (p *outputRange) opening(engine vterm.Engine) api.Record {
+// startRecord returns the first record of the range: the screen at its start.
+func (p *outputRange) startRecord(engine vterm.Engine) api.Record {
 	var f vterm.Frame
 	above := redact.LinesAbove(engine)
 	engine.Frame(&f, vterm.Query{})
@@ -116,7 +116,7 @@ func (p *outputRange) opening(engine vterm.Engine) api.Record {
 	return r
 }
 
-// write streams the passage. A stream that ends early lacks its last record, "end".
+// write streams the range. A stream that ends early lacks its last record, "end".
 func (p *outputRange) write(ctx context.Context, w io.Writer) error {
 	out := newBatch(w, p)
 	r := p.s.Records(p.from)

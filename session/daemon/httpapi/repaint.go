@@ -37,7 +37,7 @@ func (a *attached) repaint(ctx context.Context) error {
 			above = redact.LinesAbove(v.Engine)
 		}
 		v.Engine.Frame(&a.frame, vterm.Query{}) // after the lines, with what they refer to
-		if c, ok := v.Engine.(carrier); ok {
+		if c, ok := v.Engine.(outputStateEngine); ok {
 			carry, settings, keyStack = c.AppendOutputState(nil), c.AppendSettings(nil), c.AppendKeyStack(nil, modes.AltScreen)
 		}
 	})
@@ -65,7 +65,7 @@ func (a *attached) repaint(ctx context.Context) error {
 	}
 	a.out = append(a.out[:0], endString...)
 	if a.history > 0 {
-		a.out = a.appendPast(a.out, past)
+		a.out = a.appendScrollback(a.out, past)
 		a.history = 0
 	}
 	if a.settings != "" && a.settings != string(settings) { // it may have some that are unset now
@@ -92,9 +92,9 @@ func (a *attached) repaint(ctx context.Context) error {
 	return a.send(websocket.BinaryMessage, a.out)
 }
 
-// appendPast prints past lines and scrolls them and the terminal's earlier contents off, because the drawing clears the
+// appendScrollback prints past lines and scrolls them and the terminal's earlier contents off, because the drawing clears the
 // screen.
-func (a *attached) appendPast(dst []byte, past []vterm.Line) []byte {
+func (a *attached) appendScrollback(dst []byte, past []vterm.Line) []byte {
 	f := a.frame
 	f.Lines = past
 	text := render.AppendANSI(nil, &f, render.ANSIOptions{})
@@ -119,8 +119,8 @@ func clearRows(rows int) []byte {
 	return append(b, "\x1b[H"...)
 }
 
-// carrier is an engine that can restore the state, apart from the screen, that affects later output.
-type carrier interface {
+// outputStateEngine is an engine that can restore the state, apart from the screen, that affects later output.
+type outputStateEngine interface {
 	AppendOutputState(dst []byte) []byte
 	render.Settings
 }

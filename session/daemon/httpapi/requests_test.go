@@ -76,7 +76,7 @@ func TestTypingKinds(t *testing.T) {
 		{in: api.Input{Text: "a", Paste: &paste}, bad: true},
 		{in: api.Input{Keys: []string{"No-such-key"}}, bad: true},
 	} {
-		got, err := typing(c.in)
+		got, err := typeRequestOf(c.in)
 		if (err != nil) != c.bad {
 			t.Errorf("%+v: %v", c.in, err)
 			continue

@@ -148,7 +148,7 @@ var Routes = []Route{
 	op("POST", "/renew", "renew-environment", "attach", "Renew login variables in the user's shells before their next prompt",
 		(*Server).postRenew, []api.Code{api.CodeDenied, api.CodeInvalid}),
 	op("GET", "/sessions/{session}/respond/log", "list-firings", "respond", "List the matches of a session's rules, oldest first",
-		(*Server).getFirings, sessionErrors),
+		(*Server).getRuleMatches, sessionErrors),
 	op("GET", "/tokens", "list-tokens", "token ls", "List tokens", (*Server).listTokens, []api.Code{api.CodeDenied}),
 	op("POST", "/tokens", "new-token", "token new", "Create a token; only this answer has its secret",
 		(*Server).newToken, append(sessionErrors, api.CodeDenied, api.CodeNameTaken, api.CodeLimit)),

@@ -4,10 +4,9 @@
 //
 //	connection → caller (socket peer, token or fleet member) → permit → queue by route and client → handler → redact → answer
 //
-// Handlers translate requests into calls of registry, jobs and gateway, and their results into the types of
-// session/api; they make no decisions about sessions. They run on the goroutines of their requests. All JSON answers
-// pass through hand, which masks secrets. Rows, columns and offsets are 0-based; times are in the machine's zone or RFC
-// 3339.
+// Handlers translate requests into calls of registry, jobs and authorize, and their results into the types of session/api; they
+// make no decisions about sessions. They run on the goroutines of their requests. All JSON answers pass through prepareAnswer,
+// which masks secrets. Rows, columns and offsets are 0-based; times are in the machine's zone or RFC 3339.
 package httpapi
 
 import (
@@ -59,22 +58,22 @@ type Server struct {
 	gate   *authorize.Gateway
 	files  *sessionfiles.Store
 	// reports whether a session has processes to end; nil: the registry's answer; set by tests
-	lives func(*registry.Handle) bool
+	hasProcesses func(*registry.Handle) bool
 
-	reveals  revealGrants
-	requests metrics.Requests
-	drafts   typedLineBuffers
-	endings  endings
-	pictures pictureKeys
-	page     *web.Server
-	toFleet  *web.Forwarder // forwards requests to hosts of the fleet
-	toSSH    *web.Forwarder // forwards requests to ssh hosts
-	pages    pagesocket.Sockets
-	inner    http.Handler // handler behind the checks of the TCP and fleet listeners; set by Handler
-	stills   stills
-	orders   events.Answers       // answers of viewers to layout changes
-	reads    *fairsched.Scheduler // schedules requests that only read, and are answered at once
-	changes  *fairsched.Scheduler // schedules all other requests
+	reveals       revealGrants
+	requests      metrics.Requests
+	typedLines    typedLineBuffers
+	endings       endings
+	pictures      pictureKeys
+	page          *web.Server
+	toFleet       *web.Forwarder // forwards requests to hosts of the fleet
+	toSSH         *web.Forwarder // forwards requests to ssh hosts
+	pages         pagesocket.Sockets
+	inner         http.Handler // handler behind the checks of the TCP and fleet listeners; set by Handler
+	blocks        blockConverter
+	layoutAnswers events.Answers       // answers of viewers to layout changes
+	reads         *fairsched.Scheduler // schedules requests that only read, and are answered at once
+	changes       *fairsched.Scheduler // schedules all other requests
 }
 
 // Daemon is the part of the daemon that requests about itself need.
@@ -105,7 +104,7 @@ type Daemon interface {
 
 // New returns the API server of a daemon.
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *liveconfig.Settings, log *slog.Logger, build string, gate *authorize.Gateway) *Server {
-	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, files: sessionfiles.New(h.Dirs()), stills: stills{lock: make(chan struct{}, 1)}}
+	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, files: sessionfiles.New(h.Dirs()), blocks: blockConverter{lock: make(chan struct{}, 1)}}
 	n := runtime.GOMAXPROCS(0)
 	s.reads, s.changes = fairsched.New(2*max(2, n)).Crowds(max(1, n/2)), fairsched.New(max(2, n)).Crowds(max(1, n/2))
 	s.page, s.toFleet = s.newWebServer(), web.NewForwarder(web.ForwardConfig{
@@ -128,7 +127,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.HandleFunc("/", noRoute)
 	mux.HandleFunc("GET /metrics", s.serveMetrics) // the path that scrapers use
-	s.inner = s.observe(s.restrictToken(s.withLabel(jobs.AfterAnswers(s.inTurn(mux)))))
+	s.inner = s.observe(s.restrictToken(s.withLabel(jobs.AfterAnswers(s.schedule(mux)))))
 	return s.inner
 }
 

@@ -38,7 +38,7 @@ func (s *Server) listSessions(ctx context.Context, in *listQuery) ([]api.Session
 	list := []api.Session{}
 	var listed []*registry.Handle
 	for _, e := range s.reg.All() {
-		if (e.IsPooled() || e.KeptRun()) && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {
+		if (e.IsPooled() || e.IsKeptRun()) && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {
 			continue
 		}
 		if matchLabels(e.Record().Labels, in.Label) {
@@ -87,10 +87,10 @@ func (s *Server) tableSessions(ctx context.Context, in *tableQuery) (*table, err
 }
 
 func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {
-	if argv := spawn.ShellAlone(in.Body.Line); argv != nil && len(in.Body.Argv) == 0 {
+	if argv := spawn.PlainShellArgv(in.Body.Line); argv != nil && len(in.Body.Argv) == 0 {
 		in.Body.Argv, in.Body.Line = argv, ""
 	}
-	call := registry.Call{ID: in.Body.AskID, Asked: jobs.NewDigest(&in.Body)}
+	call := registry.Call{ID: in.Body.AskID, RequestDigest: jobs.NewDigest(&in.Body)}
 	e, err := s.reg.Started(ctx, call)
 	if err != nil {
 		return api.Session{}, err
@@ -310,8 +310,8 @@ func (s *Server) toKill(ctx context.Context, k *api.KillSeveral) (list []*regist
 		return list, nil
 	}
 	lives := s.reg.Lives
-	if s.lives != nil {
-		lives = s.lives
+	if s.hasProcesses != nil {
+		lives = s.hasProcesses
 	}
 	for _, e := range s.reg.All() {
 		if !e.IsPooled() && s.shows(ctx, e.ID()) && matchLabels(e.Record().Labels, k.Labels) && lives(e) {

@@ -38,7 +38,7 @@ func (s *Server) typeAndConfirm(ctx context.Context, e *registry.Handle, in api.
 	}
 	r, err := s.typeInput(ctx, e, in)
 	t := typedOf(&r)
-	if err != nil || e.OnPipes() || r.Duplicate { // what it did is done
+	if err != nil || e.UsesPipes() || r.Duplicate { // what it did is done
 		return t, err
 	}
 	text := in.Text

@@ -44,9 +44,9 @@ func parseTimeref(s string, now, started time.Time) (timeref, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		switch {
-		case n < -excerpt.MostLinesBack && (err == nil || errors.Is(err, strconv.ErrRange)):
+		case n < -excerpt.MaxLinesBack && (err == nil || errors.Is(err, strconv.ErrRange)):
 			return timeref{}, api.Errorf(api.CodeInvalid, "%s is further back than lines are counted from the end", s).
-				WithHint("line:-%d is the most; line:0 is the oldest that is kept, and an offset or a time may be older", excerpt.MostLinesBack)
+				WithHint("line:-%d is the most; line:0 is the oldest that is kept, and an offset or a time may be older", excerpt.MaxLinesBack)
 		case err == nil && n < 0:
 			return timeref{back: int(-n), byLine: true}, nil
 		}

@@ -178,23 +178,23 @@ type scope int
 
 const (
 	// the token does not permit the route
-	refused  scope = iota
-	filtered       // the handler omits other sessions
-	narrowed       // the parameter session is set to the token's session
-	sifted         // narrowed; for a token of a label, filtered
+	refused            scope = iota
+	filtered                 // the handler omits other sessions
+	narrowed                 // the parameter session is set to the token's session
+	narrowedOrFiltered       // narrowed; for a token of a label, filtered
 	// permitted if the job belongs to the token's session
-	ofItsJob
+	jobOfSession
 	// permitted if the approval belongs to the token's session
-	ofItsApproval
+	approvalOfSession
 )
 
 // routeScopes are the routes that a token for one session may use in addition to those of its session.
 var routeScopes = map[string]scope{
 	"list-sessions": filtered, "table-sessions": filtered, "events": filtered, "page": filtered, "get-web": filtered,
 	"kill-several": filtered, "list-inbox": filtered, "answer-inbox": filtered, "done-inbox": filtered, "snooze-inbox": filtered,
-	"search": sifted, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
-	"get-job": ofItsJob, "stop-job": ofItsJob, "background-job": ofItsJob, "forget-job": ofItsJob,
-	"get-approval": ofItsApproval, "answer-approval": ofItsApproval,
+	"search": narrowedOrFiltered, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
+	"get-job": jobOfSession, "stop-job": jobOfSession, "background-job": jobOfSession, "forget-job": jobOfSession,
+	"get-approval": approvalOfSession, "answer-approval": approvalOfSession,
 }
 
 // permitGrant checks whether a token has the right or level that a route requires. Without a token it has.
@@ -241,9 +241,9 @@ func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) 
 	switch routeScopes[r.ID] {
 	case filtered:
 		return nil
-	case narrowed, sifted:
+	case narrowed, narrowedOrFiltered:
 		if g.Session == "" && query("session") == "" {
-			if routeScopes[r.ID] == sifted {
+			if routeScopes[r.ID] == narrowedOrFiltered {
 				return nil
 			}
 			return api.Errorf(api.CodeDenied, "the token %s is for %s, and this is about all of them", g.Name, g.Of()).
@@ -254,12 +254,12 @@ func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) 
 			return err
 		}
 		return nil
-	case ofItsJob:
+	case jobOfSession:
 		if j, err := s.jobs.SessionOf(ctx, path("job")); err == nil && s.shows(ctx, j) {
 			return nil
 		}
 		return api.Errorf(api.CodeNotFound, "no job %q", path("job")).WithHint("`longterm jobs` lists them: the token %s is for %s", g.Name, g.Of())
-	case ofItsApproval:
+	case approvalOfSession:
 		if a, err := s.gate.Get(ctx, path("approval")); err == nil && s.shows(ctx, a.Session) {
 			return nil
 		}
@@ -299,7 +299,7 @@ func (s *Server) checkPermit(hc huma.Context, next func(huma.Context)) {
 		writeError(w, err)
 		return
 	}
-	if g := grantOf(hc.Context()); g != nil && g.Session != "" && (routeScopes[r.ID] == narrowed || routeScopes[r.ID] == sifted) {
+	if g := grantOf(hc.Context()); g != nil && g.Session != "" && (routeScopes[r.ID] == narrowed || routeScopes[r.ID] == narrowedOrFiltered) {
 		hc = narrow{hc, g.Session}
 	}
 	next(hc)

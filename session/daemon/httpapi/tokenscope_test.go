@@ -145,7 +145,7 @@ func TestListsOfOneSession(t *testing.T) {
 // FEATURES: R86
 func TestWhichSessionsAreKilled(t *testing.T) {
 	h := openHouse(t, everySession)
-	h.lives = func(*registry.Handle) bool { return true } // there is something to end
+	h.hasProcesses = func(*registry.Handle) bool { return true } // there is something to end
 	person := t.Context()
 	one := with(t, &apitoken.Grant{Name: "one", Level: apitoken.All, Session: ownID}, identity.Actor{Token: "one"})
 	for _, c := range []struct {

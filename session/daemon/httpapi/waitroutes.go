@@ -67,7 +67,7 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		return api.Waited{}, cause
 	}
 	if err == nil && r.Ended {
-		r, err = lateObservation(ctx, e, w, r)
+		r, err = repeatEndedWait(ctx, e, w, r)
 	}
 	res := api.Waited{Outcome: "fired", Fired: []api.Fired{}, Version: r.Version, Cursor: r.Cursor}
 	switch {
@@ -137,9 +137,9 @@ func waitsFor(conds []session.Cond, kind session.CondKind) bool {
 	return slices.ContainsFunc(conds, func(c session.Cond) bool { return c.Kind == kind })
 }
 
-// lateObservation repeats a wait for progress or an anomaly on an ended session after all output was read: that happens on separate
+// repeatEndedWait repeats a wait for progress or an anomaly on an ended session after all output was read: that happens on separate
 // goroutines, and the owner may report the end first.
-func lateObservation(ctx context.Context, e *registry.Handle, w session.WaitSpec, r session.WaitResult) (session.WaitResult, error) {
+func repeatEndedWait(ctx context.Context, e *registry.Handle, w session.WaitSpec, r session.WaitResult) (session.WaitResult, error) {
 	progress, anomaly := waitsFor(w.Conds, session.CondProgress), waitsFor(w.Conds, session.CondAnomaly)
 	if !progress && !anomaly || e.Session.Status().State == session.Running {
 		return r, nil

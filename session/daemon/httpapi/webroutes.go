@@ -146,8 +146,8 @@ func (s *Server) listSSHSessions(ctx context.Context, in *struct {
 	return s.daemon.SSH().Sessions(ctx, in.Host)
 }
 
-// Shared serves a reader of a shared session through a relay, within the rights of a token.
-func (s *Server) Shared(token string) http.Handler {
+// ShareHandler serves a reader of a shared session through a relay, within the rights of a token.
+func (s *Server) ShareHandler(token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g, err := s.daemon.Tokens().GrantByName(token)
 		if err != nil {

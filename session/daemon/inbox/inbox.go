@@ -29,10 +29,10 @@ import (
 )
 
 const (
-	// kept is how long ended runs and messages stay in the list.
-	kept = 14 * 24 * time.Hour
-	// remembered is how long numbers and marks are kept after that.
-	remembered = 2 * kept
+	// retention is how long ended runs and messages stay in the list.
+	retention = 14 * 24 * time.Hour
+	// markRetention is how long numbers and marks are kept, counted like retention: twice as long.
+	markRetention = 2 * retention
 	// maxRuns bounds the ended runs that are read.
 	maxRuns = 1000
 	// questionTime bounds the reading of a screen.
@@ -91,7 +91,7 @@ func (s *Set) Items(ctx context.Context) ([]Item, error) {
 // entry returns the record of an item, without number and marks.
 func (it *Item) entry() store.InboxEntry {
 	e := store.InboxEntry{Key: it.key, At: it.Since}
-	if !it.lasts {
+	if !it.outlivesSession {
 		e.Session = it.Session
 	}
 	return e
@@ -153,8 +153,8 @@ func (s *Set) mark(ctx context.Context, it Item, set func(*store.InboxEntry)) (I
 	return it, nil
 }
 
-// SawJob marks the end of a job as done: a user has read it.
-func (s *Set) SawJob(ctx context.Context, id string) {
+// MarkJobSeen marks the end of a job as done: a user has read it.
+func (s *Set) MarkJobSeen(ctx context.Context, id string) {
 	now := time.Now()
 	if err := s.store.MarkInbox(ctx, store.InboxEntry{Key: jobKey(id), At: now, Done: now}); err != nil && ctx.Err() == nil {
 		s.log.Warn("record that a job was read", "job", id, "err", err)
@@ -167,7 +167,7 @@ func (it *Item) Version() uint64 { return it.version }
 // facts reads what the list follows from.
 func (s *Set) facts(ctx context.Context) (*facts, error) {
 	now := time.Now()
-	f := &facts{now: now, least: s.conf.Get().Alerts.MinDuration}
+	f := &facts{now: now, minRuntime: s.conf.Get().Alerts.MinDuration}
 	var err error
 	if f.approvals, err = s.gate.List(ctx, authorize.Query{}); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (s *Set) facts(ctx context.Context) (*facts, error) {
 			f.sessions = append(f.sessions, s.session(ctx, e, seen[e.ID()], now))
 		}
 	}
-	if f.ended, err = s.store.EndedRuns(ctx, now.Add(-kept), maxRuns); err != nil {
+	if f.ended, err = s.store.EndedRuns(ctx, now.Add(-retention), maxRuns); err != nil {
 		return nil, err
 	}
 	f.entries, err = s.store.Inbox(ctx)

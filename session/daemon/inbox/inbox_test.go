@@ -18,9 +18,9 @@ func at(n int64) time.Time { return time.Unix(1000+n, 0) }
 
 func code(n int) *int { return &n }
 
-func command(session string, n, status int, text string, took, end int64) store.Ended {
-	return store.Ended{Completion: store.Completion{
-		Kind: store.OfCommand, Session: session, Ref: fmt.Sprint(n), State: "done", ExitCode: code(status), Text: text, At: at(end),
+func command(session string, n, status int, text string, took, end int64) store.EndedRun {
+	return store.EndedRun{Completion: store.Completion{
+		Kind: store.CompletionCommand, Session: session, Ref: fmt.Sprint(n), State: "done", ExitCode: code(status), Text: text, At: at(end),
 	}, Started: at(end - took)}
 }
 
@@ -37,7 +37,7 @@ func texts(items []Item) (list []string) {
 // FEATURES: R127, R130
 func TestList_InOrder(t *testing.T) {
 	f := facts{
-		now: at(100), least: 10 * time.Second,
+		now: at(100), minRuntime: 10 * time.Second,
 		approvals: []api.Approval{{
 			ID: "A7", Actor: identity.Actor{Agent: "bot"}, Session: "w", Line: "rm -rf x\nls", Risk: "high", Asked: at(50),
 			Judgement: api.Judgement{Effects: []string{"deletes x"}},
@@ -53,11 +53,11 @@ func TestList_InOrder(t *testing.T) {
 			{id: "g", name: "prog"},
 			{id: "s", name: "seen", seen: at(90), state: &api.AgentState{Agent: "claude", State: "done", Since: at(70)}},
 		},
-		ended: []store.Ended{
+		ended: []store.EndedRun{
 			command("w", 3, 0, "make", 20, 40), command("w", 2, 2, "make", 5, 30), command("w", 4, 1, "go test", 1, 20),
 			command("w", 5, 0, "ls", 1, 21), command("w", 6, 130, "sleep 9", 1, 22), command("s", 1, 2, "make", 1, 80),
-			{Completion: store.Completion{Kind: store.OfJob, Session: "removed", Ref: "0123456789", State: "lost", Text: "make all", At: at(5)}},
-			{Completion: store.Completion{Kind: store.OfSession, Session: "d", Ref: "1", State: "exited", Signal: "SIGKILL", Text: `["sh","-c","exit 1"]`, At: at(6)}},
+			{Completion: store.Completion{Kind: store.CompletionJob, Session: "removed", Ref: "0123456789", State: "lost", Text: "make all", At: at(5)}},
+			{Completion: store.Completion{Kind: store.CompletionSession, Session: "d", Ref: "1", State: "exited", Signal: "SIGKILL", Text: `["sh","-c","exit 1"]`, At: at(6)}},
 		},
 		entries: []store.InboxEntry{
 			{N: 3, Key: "bell w 1", Session: "w", Count: 2, At: at(1)},
@@ -122,7 +122,7 @@ func TestList_InOrder(t *testing.T) {
 // FEATURES: R130
 func TestList_NewKey_WhenRepeated(t *testing.T) {
 	keys := func(offset uint64, n int) string {
-		f := facts{now: at(100), sessions: []sessionFacts{{id: "w", prompt: &prompt{kind: "text", offset: offset}}}, ended: []store.Ended{command("w", n, 1, "make", 1, 9)}}
+		f := facts{now: at(100), sessions: []sessionFacts{{id: "w", prompt: &prompt{kind: "text", offset: offset}}}, ended: []store.EndedRun{command("w", n, 1, "make", 1, 9)}}
 		items := f.list()
 		return items[0].key + ", " + items[1].key
 	}

@@ -31,10 +31,10 @@ type facts struct {
 	now       time.Time
 	approvals []api.Approval
 	sessions  []sessionFacts
-	ended     []store.Ended // newest first
+	ended     []store.EndedRun // newest first
 	entries   []store.InboxEntry
-	// least is how long a successful command of a shell must have run.
-	least time.Duration
+	// minRuntime is how long a successful command of a shell must have run.
+	minRuntime time.Duration
 }
 
 // sessionFacts is what the list needs of a session.
@@ -65,9 +65,9 @@ type prompt struct {
 // Item is an entry with what the daemon needs to mark and answer it.
 type Item struct {
 	api.InboxItem
-	key     string
-	version uint64 // of a question: of the screen that shows it
-	lasts   bool   // its entry outlives the session
+	key             string
+	version         uint64 // of a question: of the screen that shows it
+	outlivesSession bool   // its entry outlives the session
 }
 
 // list returns all entries, also those that are done, in order: what blocks a program, then failures, then the rest,
@@ -79,10 +79,10 @@ func (f *facts) list() []Item {
 		byID[f.sessions[i].id] = &f.sessions[i]
 	}
 	for i := range f.approvals {
-		items = append(items, ofApproval(&f.approvals[i]))
+		items = append(items, approvalItem(&f.approvals[i]))
 	}
 	for i := range f.sessions {
-		items = append(items, f.ofSession(&f.sessions[i])...)
+		items = append(items, f.sessionItems(&f.sessions[i])...)
 	}
 	items = append(items, f.runs(byID)...)
 	known := make(map[string]*store.InboxEntry, len(f.entries))
@@ -94,11 +94,11 @@ func (f *facts) list() []Item {
 			continue
 		}
 		if isPort(e) {
-			items = append(items, ofPort(e, s)...)
+			items = append(items, portItems(e, s)...)
 		} else if strings.HasPrefix(e.Key, anomalyKind) {
-			items = append(items, ofAnomaly(e, s)...)
+			items = append(items, anomalyItems(e, s)...)
 		} else if e.Count > 0 || e.Text != "" {
-			items = append(items, ofMessage(e, s))
+			items = append(items, messageItem(e, s))
 		}
 	}
 	for i := range items {
@@ -136,15 +136,15 @@ func (it *Item) mark(e *store.InboxEntry, now time.Time) {
 func (it *Item) setNumber(n int64) {
 	it.ID = "I" + strconv.FormatInt(n, 10)
 	for i := range it.Do {
-		it.Do[i] = strings.ReplaceAll(it.Do[i], idHere, it.ID)
+		it.Do[i] = strings.ReplaceAll(it.Do[i], idPlaceholder, it.ID)
 	}
 }
 
-// idHere is replaced by the id in commands of entries that have no number yet.
-const idHere = "\x00id"
+// idPlaceholder is replaced by the id in commands of entries that have no number yet.
+const idPlaceholder = "\x00id"
 
-// verb returns a command of longterm with its words quoted for a shell.
-func verb(words ...string) string { return "longterm " + shellquote.Line(words) }
+// commandLine returns a command of longterm with its words quoted for a shell.
+func commandLine(words ...string) string { return "longterm " + shellquote.Line(words) }
 
 // line returns text in one line of at most most characters. Line breaks stay visible: each may start a command.
 func line(text string, most int) string {
@@ -158,7 +158,7 @@ func line(text string, most int) string {
 	return listing.Shorten(listing.Printable(strings.Join(strings.Fields(text), " ")), most)
 }
 
-func ofApproval(a *api.Approval) Item {
+func approvalItem(a *api.Approval) Item {
 	what := a.Line
 	switch {
 	case what != "":
@@ -172,7 +172,7 @@ func ofApproval(a *api.Approval) Item {
 	if effects := a.Judgement.Explain(); len(effects) > 0 {
 		text += " → " + line(effects[0], maxPart)
 	}
-	it := Item{key: "approval " + a.ID, lasts: true}
+	it := Item{key: "approval " + a.ID, outlivesSession: true}
 	it.InboxItem = api.InboxItem{
 		ID: a.ID, Kind: api.InboxApproval, Session: a.Session, Name: a.Name, Cwd: a.Cwd, Text: text, Since: a.Asked, Risk: a.Risk,
 		Agent: a.Actor.Agent, Answerable: true,
@@ -183,19 +183,19 @@ func ofApproval(a *api.Approval) Item {
 		}
 		it.Answers = append(it.Answers, answer)
 		if answer != "always" {
-			it.Do = append(it.Do, verb("inbox", "answer", a.ID, answer))
+			it.Do = append(it.Do, commandLine("inbox", "answer", a.ID, answer))
 		}
 	}
-	it.Do = append(it.Do, verb("approvals", "show", a.ID))
+	it.Do = append(it.Do, commandLine("approvals", "show", a.ID))
 	return it
 }
 
-// ofSession returns the question of a session's program, or the state of its coding agent.
-func (f *facts) ofSession(s *sessionFacts) []Item {
+// sessionItems returns the question of a session's program, or the state of its coding agent.
+func (f *facts) sessionItems(s *sessionFacts) []Item {
 	if p := s.prompt; p != nil {
 		it := Item{key: fmt.Sprintf("question %s %s %d", s.id, p.kind, p.offset), version: p.version}
-		it.InboxItem = api.InboxItem{Kind: api.InboxQuestion, Session: s.id, Text: questionText(p), Since: p.since, Input: p.kind, Do: []string{verb("attach", s.name)}}
-		answer := "longterm inbox answer " + idHere + " "
+		it.InboxItem = api.InboxItem{Kind: api.InboxQuestion, Session: s.id, Text: questionText(p), Since: p.since, Input: p.kind, Do: []string{commandLine("attach", s.name)}}
+		answer := "longterm inbox answer " + idPlaceholder + " "
 		switch p.kind {
 		case "confirm":
 			it.Answerable, it.Answers = true, []string{"y", "n"}
@@ -211,7 +211,7 @@ func (f *facts) ofSession(s *sessionFacts) []Item {
 	}
 	name := line(a.Agent, 40)
 	it := Item{key: fmt.Sprintf("agent %s %s %d", s.id, a.State, a.Since.Unix())}
-	it.InboxItem = api.InboxItem{Kind: api.InboxQuestion, Session: s.id, Since: a.Since, Input: "agent", Do: []string{verb("attach", s.name)}}
+	it.InboxItem = api.InboxItem{Kind: api.InboxQuestion, Session: s.id, Since: a.Since, Input: "agent", Do: []string{commandLine("attach", s.name)}}
 	switch a.State {
 	case "done":
 		it.Kind, it.Input, it.Text = api.InboxFinished, "", name+" has finished its task"
@@ -245,10 +245,10 @@ func (f *facts) runs(byID map[string]*sessionFacts) []Item {
 			continue
 		}
 		text := e.Text
-		if e.Kind == store.OfSession {
+		if e.Kind == store.CompletionSession {
 			text = argvText(e.Text)
 		}
-		if e.Kind == store.OfCommand {
+		if e.Kind == store.CompletionCommand {
 			run := [2]string{e.Session, text}
 			if text == "" || newest[run] {
 				continue
@@ -257,17 +257,17 @@ func (f *facts) runs(byID map[string]*sessionFacts) []Item {
 		}
 		took := e.At.Sub(e.Started)
 		failed := e.State == "lost" || e.Signal != "" || e.ExitCode == nil || *e.ExitCode != 0
-		if e.Kind == store.OfCommand {
+		if e.Kind == store.CompletionCommand {
 			unknown := e.ExitCode == nil && e.Signal == ""
 			stopped := e.Signal == "SIGINT" || e.ExitCode != nil && *e.ExitCode == interrupted
-			if unknown || stopped || !failed && took < f.least {
+			if unknown || stopped || !failed && took < f.minRuntime {
 				continue
 			}
 		}
 		if e.State == "denied" { // by the user, or at once
 			continue
 		}
-		items = append(items, ofRun(e, s, line(text, maxPart), failed, took))
+		items = append(items, runItem(e, s, line(text, maxPart), failed, took))
 	}
 	return items
 }
@@ -284,8 +284,8 @@ func argvText(recorded string) string {
 	return shellquote.Line(argv)
 }
 
-func ofRun(e *store.Ended, s *sessionFacts, text string, failed bool, took time.Duration) Item {
-	it := Item{key: e.Kind + " " + e.Session + " " + e.Ref, lasts: e.Kind == store.OfJob}
+func runItem(e *store.EndedRun, s *sessionFacts, text string, failed bool, took time.Duration) Item {
+	it := Item{key: e.Kind + " " + e.Session + " " + e.Ref, outlivesSession: e.Kind == store.CompletionJob}
 	it.InboxItem = api.InboxItem{
 		Kind: api.InboxFinished, Session: e.Session, Name: e.Name, Cwd: e.Cwd, Since: e.At, ExitCode: e.ExitCode, Signal: e.Signal,
 	}
@@ -294,10 +294,10 @@ func ofRun(e *store.Ended, s *sessionFacts, text string, failed bool, took time.
 		name = s.name
 	}
 	switch e.Kind {
-	case store.OfCommand:
+	case store.CompletionCommand:
 		it.Command, _ = strconv.Atoi(e.Ref) // a number, by the store
 		ref = name + ":" + e.Ref
-	case store.OfJob:
+	case store.CompletionJob:
 		it.Job, it.key = e.Ref, jobKey(e.Ref)
 		ref = api.ShortID(e.Ref)
 	default:
@@ -325,24 +325,24 @@ func ofRun(e *store.Ended, s *sessionFacts, text string, failed bool, took time.
 		it.Text += " after " + listing.Elapsed(took.Milliseconds())
 	}
 	switch {
-	case e.Kind == store.OfJob && failed:
-		it.Do = []string{verb("why", ref), verb("jobs", "read", ref, "--tail", "20")}
-	case e.Kind == store.OfJob:
-		it.Do = []string{verb("jobs", "read", ref, "--tail", "20")}
+	case e.Kind == store.CompletionJob && failed:
+		it.Do = []string{commandLine("why", ref), commandLine("jobs", "read", ref, "--tail", "20")}
+	case e.Kind == store.CompletionJob:
+		it.Do = []string{commandLine("jobs", "read", ref, "--tail", "20")}
 	case failed:
-		it.Do = []string{verb("why", ref), verb("output", name, "--from", "line:-20")}
+		it.Do = []string{commandLine("why", ref), commandLine("output", name, "--from", "line:-20")}
 	default:
-		it.Do = []string{verb("output", name, "--from", "line:-20")}
+		it.Do = []string{commandLine("output", name, "--from", "line:-20")}
 	}
-	it.Do = append(it.Do, "longterm inbox done "+idHere)
+	it.Do = append(it.Do, "longterm inbox done "+idPlaceholder)
 	return it
 }
 
-func ofMessage(e *store.InboxEntry, s *sessionFacts) Item {
+func messageItem(e *store.InboxEntry, s *sessionFacts) Item {
 	it := Item{key: e.Key}
 	it.InboxItem = api.InboxItem{
 		Kind: api.InboxMessage, Session: s.id, Text: listing.Shorten(e.Text, maxText), Since: e.At, Count: e.Count,
-		Do: []string{verb("attach", s.name), "longterm inbox done " + idHere},
+		Do: []string{commandLine("attach", s.name), "longterm inbox done " + idPlaceholder},
 	}
 	switch {
 	case e.Count == 1:
@@ -364,8 +364,8 @@ func anomalyEntry(session string, a *api.Anomaly, now time.Time, mask func(strin
 	}
 }
 
-// ofAnomaly returns the entry of a recorded anomaly, or none if its command has ended: its result is then listed.
-func ofAnomaly(e *store.InboxEntry, s *sessionFacts) []Item {
+// anomalyItems returns the entry of a recorded anomaly, or none if its command has ended: its result is then listed.
+func anomalyItems(e *store.InboxEntry, s *sessionFacts) []Item {
 	var command int
 	if _, err := fmt.Sscanf(e.Key, anomalyKind+s.id+" %d", &command); err != nil || command != s.running {
 		return nil
@@ -377,7 +377,7 @@ func ofAnomaly(e *store.InboxEntry, s *sessionFacts) []Item {
 	it := Item{key: e.Key}
 	it.InboxItem = api.InboxItem{
 		Kind: api.InboxAnomaly, Session: s.id, Text: listing.Shorten(e.Text, maxText), Since: e.At, Command: command,
-		Do: []string{verb("why", ref), verb("attach", s.name), "longterm inbox done " + idHere},
+		Do: []string{commandLine("why", ref), commandLine("attach", s.name), "longterm inbox done " + idPlaceholder},
 	}
 	return []Item{it}
 }
@@ -393,8 +393,8 @@ func portEntry(session string, p *api.Port, now time.Time) store.InboxEntry {
 
 func isPort(e *store.InboxEntry) bool { return strings.HasPrefix(e.Key, portKind) }
 
-// ofPort returns the entry of a recorded port, or none if no program of the session listens at it.
-func ofPort(e *store.InboxEntry, s *sessionFacts) []Item {
+// portItems returns the entry of a recorded port, or none if no program of the session listens at it.
+func portItems(e *store.InboxEntry, s *sessionFacts) []Item {
 	i := slices.IndexFunc(s.ports, func(p api.Port) bool { return strconv.Itoa(p.Port) == e.Text && !p.Inside })
 	if i < 0 {
 		return nil
@@ -403,7 +403,7 @@ func ofPort(e *store.InboxEntry, s *sessionFacts) []Item {
 	it := Item{key: e.Key}
 	it.InboxItem = api.InboxItem{
 		Kind: api.InboxPort, Session: s.id, Text: fmt.Sprintf("%s listens on port %d", cmp.Or(line(p.Program, 40), "a program"), p.Port), Since: e.At, Port: p.Port,
-		Do: []string{verb("open", s.name, e.Text), "longterm inbox done " + idHere},
+		Do: []string{commandLine("open", s.name, e.Text), "longterm inbox done " + idPlaceholder},
 	}
 	return []Item{it}
 }

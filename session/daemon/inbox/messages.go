@@ -38,7 +38,7 @@ func (s *Set) Follow(events <-chan api.Event) (stop func()) {
 func (s *Set) forget() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := s.store.ForgetInbox(ctx, time.Now().Add(-remembered)); err != nil {
+	if err := s.store.ForgetInbox(ctx, time.Now().Add(-markRetention)); err != nil {
 		s.log.Warn("forget old entries of the inbox", "err", err)
 	}
 }
@@ -76,7 +76,7 @@ func (s *Set) mask(text string) string { return s.reg.Secrets().MaskText(text) }
 
 func (s *Set) write(list []store.InboxEntry) {
 	// Tests open ports by the hundred for a moment.
-	list = slices.DeleteFunc(list, func(e store.InboxEntry) bool { return isPort(&e) && !s.listens(&e) })
+	list = slices.DeleteFunc(list, func(e store.InboxEntry) bool { return isPort(&e) && !s.isPortOpen(&e) })
 	if len(list) == 0 {
 		return
 	}
@@ -89,14 +89,14 @@ func (s *Set) write(list []store.InboxEntry) {
 	s.reg.Bus.Send(api.Event{Kind: "inbox"})
 }
 
-// listens reports whether a recorded port is still open.
-func (s *Set) listens(e *store.InboxEntry) bool {
+// isPortOpen reports whether a recorded port is still open.
+func (s *Set) isPortOpen(e *store.InboxEntry) bool {
 	h := s.reg.ByID(e.Session)
 	if h == nil {
 		return false
 	}
 	ports, _ := h.Ports()
-	return len(ofPort(e, &sessionFacts{ports: ports})) > 0
+	return len(portItems(e, &sessionFacts{ports: ports})) > 0
 }
 
 // waitingMessages holds messages and ports until they are written.

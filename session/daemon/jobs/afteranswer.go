@@ -44,7 +44,7 @@ func AfterAnswers(next http.Handler) http.Handler {
 // removes the session at the end.
 func (s *Set) RunHook(ctx context.Context, x api.Run) (api.Result, error) {
 	r, err := s.Run(ctx, x)
-	if e := s.reg.ByID(r.Session); err == nil && e != nil && e.Ready() && r.State != "running" {
+	if e := s.reg.ByID(r.Session); err == nil && e != nil && e.IsReady() && r.State != "running" {
 		s.removeReadSession(e)
 	}
 	return r, err

@@ -108,7 +108,7 @@ func (s *Set) describeOrAwait(ctx context.Context, r store.Job, in ReadOptions) 
 			return api.Job{}, err
 		}
 		if in.Stop && res.State == "needs_input" && in.OnInput == "return" { // a caller that only looks leaves the others waiting
-			j.release()
+			j.detach()
 		}
 	}
 	v := j.view()
@@ -168,17 +168,17 @@ func (s *Set) awaitState(ctx context.Context, m *machine, at state) error {
 	return nil
 }
 
-// Release makes the callers of a job return. The job continues.
-func (s *Set) Release(ctx context.Context, ref string) (api.Job, error) {
+// Detach makes the callers of a job return. The job continues.
+func (s *Set) Detach(ctx context.Context, ref string) (api.Job, error) {
 	if w := s.pendingStartByID(ref); w != nil {
-		w.release()
+		w.detach()
 		return w.view(), nil
 	}
 	j, err := s.liveJob(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
 	}
-	j.release()
+	j.detach()
 	return j.view(), nil
 }
 
@@ -191,11 +191,11 @@ func (s *Set) Forget(ctx context.Context, ref string) error {
 	if s.byID(r.ID) != nil || s.pendingStartByID(r.ID) != nil {
 		return api.Errorf(api.CodeRunning, "job %s has not ended", api.ShortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", api.ShortID(r.ID))
 	}
-	_, kept := s.unwritten.Get(r.ID)
+	_, kept := s.retryQueue.Get(r.ID)
 	if err := s.store.DeleteJob(ctx, r.ID); err != nil && !(kept && errors.Is(err, store.ErrNoJob)) {
 		return noJob(ref, err)
 	}
-	s.unwritten.Drop(r.ID)
+	s.retryQueue.Drop(r.ID)
 	if e := s.reg.ByID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.reg.RecordLeftovers(e)) == 0 {
 		return s.reg.Remove(ctx, e, false)
 	}

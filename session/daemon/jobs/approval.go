@@ -25,48 +25,48 @@ import (
 // The policy judges a line before the line is submitted. A line that a user has to allow waits as a recorded job: the
 // next daemon asks the gateway with the same job's id, and finds the approval.
 
-// askLine returns the authorization request for a line.
-func askLine(job string, who identity.Actor, e *registry.Handle, x api.Exec) authorize.Request {
+// lineRequest returns the authorization request for a line.
+func lineRequest(job string, who identity.Actor, e *registry.Handle, x api.Exec) authorize.Request {
 	r := e.Record()
 	a := authorize.Request{
 		ID: job, Kind: authorize.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
 		Cwd: e.CurrentDir(e.Session.Status()), Home: Home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
-		Pipe: r.Pipe, Since: r.Started, Ends: true,
+		Pipe: r.Pipe, Since: r.Started, ReportsEnd: true,
 	}
 	if len(r.Argv) > 0 {
 		a.Shell = authorize.ReaderName(r.Argv[0])
 	}
 	// a shell that became it: `bash -c 'python3 -q'`, for example
-	if now := e.Program(); authorize.ReadCode([]string{now}) {
+	if now := e.Program(); authorize.AreInterpreters([]string{now}) {
 		a.Shell = now
 	}
-	if forProgram(a.Shell, x) {
+	if mayBeForProgram(a.Shell, x) {
 		a.Readers = e.Readers()
 	}
 	return a
 }
 
-// forProgram reports whether a line may be for the program that runs in the session and not for its shell.
-func forProgram(shell string, x api.Exec) bool {
+// mayBeForProgram reports whether a line may be for the program that runs in the session and not for its shell.
+func mayBeForProgram(shell string, x api.Exec) bool {
 	return x.Foreign || shell != "" && authorize.ShellName(shell) == ""
 }
 
-// AskLine returns the authorization request for a line that is typed as keys are.
-func AskLine(id string, who identity.Actor, e *registry.Handle, line string) authorize.Request {
-	a := askLine(id, who, e, api.Exec{Line: line, Foreign: true})
-	a.Ends = false
+// TypedLineRequest returns the authorization request for a line that is typed as keys are.
+func TypedLineRequest(id string, who identity.Actor, e *registry.Handle, line string) authorize.Request {
+	a := lineRequest(id, who, e, api.Exec{Line: line, Foreign: true})
+	a.ReportsEnd = false
 	return a
 }
 
-// askRun returns the authorization request for a command with its own session.
-func askRun(who identity.Actor, x *api.Run) authorize.Request {
-	a := AskNew(x.Job, who, &x.NewSession)
+// runRequest returns the authorization request for a command with its own session.
+func runRequest(who identity.Actor, x *api.Run) authorize.Request {
+	a := NewSessionRequest(x.Job, who, &x.NewSession)
 	return a
 }
 
-// AskNew returns the authorization request for a session that starts with a command. It stores the judged program file
+// NewSessionRequest returns the authorization request for a session that starts with a command. It stores the judged program file
 // in n, so that the session starts exactly that file.
-func AskNew(id string, who identity.Actor, n *api.NewSession) authorize.Request {
+func NewSessionRequest(id string, who identity.Actor, n *api.NewSession) authorize.Request {
 	a := authorize.Request{
 		ID: id, Kind: authorize.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
 		Shell: authorize.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: Home(), Policy: n.Policy, Yes: n.Yes,
@@ -81,7 +81,7 @@ func AskNew(id string, who identity.Actor, n *api.NewSession) authorize.Request 
 		case first == "":
 		case len(n.Argv) > 0:
 			a.Path = first // what is called git may be another program, and a script is run by others
-			executions.LookAtFirst(&a, first)
+			executions.AddStartPrograms(&a, first)
 		case n.Judged.OwnShell && n.Line == "":
 			a.Path, a.Argv = first, []string{first}
 		case n.Judged.OwnShell:
@@ -91,9 +91,9 @@ func AskNew(id string, who identity.Actor, n *api.NewSession) authorize.Request 
 	return a
 }
 
-// ShellAlone reports whether a session starts with only a shell. That needs no judgement, because the shell's lines are
+// IsPlainShell reports whether a session starts with only a shell. That needs no judgement, because the shell's lines are
 // judged. A program of the user with a shell's name is judged like others.
-func ShellAlone(n *api.NewSession) bool {
+func IsPlainShell(n *api.NewSession) bool {
 	return n.Line == "" && (len(n.Argv) == 0 || spawn.IsShell(n.Argv)) && !n.Judged.OwnShell
 }
 
@@ -190,7 +190,7 @@ func (j *Job) forgetAllowed() {
 	j.s.gate.LineFinished(j.e.ID(), j.id)
 }
 
-// submit gives the shell an allowed line and follows it.
+// submit calls giveLine to submit an allowed line, and follows the line.
 func (j *Job) submit(ctx context.Context, giveLine func(context.Context) (func(context.Context), error)) {
 	follow, err := giveLine(ctx)
 	switch {
@@ -239,8 +239,8 @@ func (j *Job) reject(err error, answer authorize.Answer) {
 	j.failWith(err, func() { j.approval.pending, j.approval.id = nil, answer.Approval })
 }
 
-// askAgain requests authorization again for a line that the previous daemon did not submit.
-func (j *Job) askAgain(ctx context.Context, x api.Exec) {
+// reauthorize requests authorization again for a line that the previous daemon did not submit.
+func (j *Job) reauthorize(ctx context.Context, x api.Exec) {
 	give := func(ctx context.Context) (func(context.Context), error) { return j.resubmitLine(ctx, x) }
 	answer, p, err := j.s.gate.Begin(ctx, j.approval.request)
 	switch {
@@ -280,7 +280,7 @@ func (j *Job) resubmitLine(ctx context.Context, x api.Exec) (func(context.Contex
 	j.previous.recordOnly = false
 	j.mu.Unlock()
 	x.Wait = true // it was taken on
-	return j.giveLine(ctx, x)
+	return j.submitToShell(ctx, x)
 }
 
 // denialOf returns the error of the gateway if it denied the request, and nil otherwise.

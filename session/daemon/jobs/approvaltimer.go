@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// approvalTimer bounds how long a caller waits for approvals (Asking.ApprovalTimeoutMS).
+// approvalTimer bounds how long a caller waits for approvals (api.ApprovalOptions.ApprovalTimeoutMS).
 type approvalTimer struct {
 	how   *api.ApprovalOptions // when the caller returns
 	id    string               // of the approval that timer is for

@@ -29,14 +29,14 @@ func (j *Job) waitsFor() *api.Approval {
 	case !j.hasReached(stateRunning) && !j.waitsForShell():
 		return nil // what runs in its session is another's
 	case !j.hasReached(stateRunning):
-		return j.s.gate.WaitsWithin(j.e.ID(), time.Time{})
+		return j.s.gate.OldestBlocking(j.e.ID(), time.Time{})
 	}
-	return j.s.gate.WaitsWithin(j.e.ID(), j.created)
+	return j.s.gate.OldestBlocking(j.e.ID(), j.created)
 }
 
 // waitsForShell reports whether a line waits for its shell, or another program, to start.
 func (j *Job) waitsForShell() bool {
-	if j.command || !j.e.Ready() {
+	if j.command || !j.e.IsReady() {
 		return false
 	}
 	phase := j.e.Session.Status().Shell.Phase

@@ -187,7 +187,7 @@ func TestTakenBackBeforeItWaits(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, _ *script) {
 		x := api.Run{Call: api.Call{Job: "job-1"}, NewSession: api.NewSession{Argv: []string{"touch", "f"}, Cwd: "/"}}
 		x.Policy = "readonly"
-		asking := askRun(agent, &x)
+		asking := runRequest(agent, &x)
 		_, p, err := h.gate.Begin(t.Context(), asking)
 		if err != nil || p == nil {
 			t.Fatalf("nobody is asked: %v", err)
@@ -216,10 +216,10 @@ func TestSettingsAreJudged(t *testing.T) {
 			"BASH_FUNC_ls%%=() { x; }", "BASH_ENV=/x", "EDITOR=vi"},
 	}
 	want := []string{"PATH=/x", "FOO=1", "LD_PRELOAD=/x.so", "GIT_SSH_COMMAND=/x", "GIT_CONFIG_COUNT=1", "BASH_FUNC_ls%%=() { x; }", "BASH_ENV=/x"}
-	if got := AskNew("", agent, &n).Settings; !slices.Equal(got, want) {
+	if got := NewSessionRequest("", agent, &n).Settings; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := AskNew("", person, &n).Settings; got != nil {
+	if got := NewSessionRequest("", person, &n).Settings; got != nil {
 		t.Errorf("a user's: %q", got)
 	}
 }
@@ -326,7 +326,7 @@ func TestApproval_EndsJob_UnlessCallerReconnects(t *testing.T) {
 func TestEventsOfRefusedCommands(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, _ *script) {
 		events := h.reg.Bus.Listen()
-		defer h.reg.Bus.Leave(events)
+		defer h.reg.Bus.Unsubscribe(events)
 		x := api.Run{NewSession: api.NewSession{Argv: []string{"touch", "f"}, Cwd: "/"}}
 		x.Policy = "readonly"
 		for _, c := range []struct {

@@ -125,7 +125,7 @@ func TestMessages(t *testing.T) {
 	zero, three := 0, 3
 	for want, c := range map[string]struct {
 		r   api.Result
-		how ending
+		how endReason
 	}{
 		"":                                      {api.Result{State: "exited", ExitCode: &zero}, 0},
 		"Failed with exit code 3":               {api.Result{State: "exited", ExitCode: &three}, 0},
@@ -280,7 +280,7 @@ func TestJobsAreBounded(t *testing.T) {
 	if err := s.record(t.Context(), &Job{s: s, e: e, id: "late"}, triggerRecorded); !errors.As(err, &refused) || refused.Code != api.CodeUnavailable || !refused.Retry {
 		t.Errorf("while the daemon leaves: %v", err)
 	}
-	if !s.Leaving() {
+	if !s.IsStopping() {
 		t.Error("it does not leave")
 	}
 	s.runAsync(func() { t.Error("something is begun") })
@@ -375,8 +375,8 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.release()
-	j.release() // once
+	j.detach()
+	j.detach() // once
 	if !j.released || j.timeouts != (timeouts{wall: time.Hour, kill: true, background: time.Hour}) {
 		t.Errorf("%+v", j.timeouts)
 	}

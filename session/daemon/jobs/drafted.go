@@ -87,7 +87,7 @@ func (s *Set) startInDraft(ctx context.Context, x api.Run, k timeouts, asked str
 	a.MakeDraft = nil
 	x.Draft, x.Sandbox = []string{api.DraftProject}, spawn.ReviewProfile
 	kept := a
-	j, err = s.startRun(ctx, x, k, runRecord{Asked: asked, InDraft: &kept}, false, func(j *Job) {
+	j, err = s.startRun(ctx, x, k, runRecord{RequestDigest: asked, InDraft: &kept}, false, func(j *Job) {
 		j.drafted.request, j.drafted.keep = &kept, x.Keep || inBackground(&x.Call)
 		in := a
 		in.InDraft = true
@@ -113,7 +113,7 @@ func (s *Set) execInDraft(ctx context.Context, e *registry.Handle, x api.Exec, k
 		return j.firstAnswer(ctx, &run)
 	case taken:
 		return s.rejoin(ctx, &x.Call, asked, false, &x.ApprovalOptions)
-	case s.Leaving():
+	case s.IsStopping():
 		return api.Result{}, registry.ErrReplaced()
 	case ctx.Err() != nil:
 		return api.Result{}, ctx.Err()
@@ -123,7 +123,7 @@ func (s *Set) execInDraft(ctx context.Context, e *registry.Handle, x api.Exec, k
 
 // requestWithoutDraft repeats a request whose draft could not be started: a user is asked before it runs.
 func (s *Set) requestWithoutDraft(ctx context.Context, a authorize.Request, why error) (authorize.Answer, *authorize.Pending, error) {
-	if s.Leaving() {
+	if s.IsStopping() {
 		return authorize.Answer{}, nil, registry.ErrReplaced()
 	}
 	if ctx.Err() != nil {
@@ -214,7 +214,7 @@ func (j *Job) makeReview(ctx context.Context) (*api.DraftReview, error) {
 	if !j.s.reg.Drafts().Has(j.e.ID()) { // an earlier daemon committed or discarded it
 		return nil, nil
 	}
-	v, err := unmounted(ctx, func() (*api.DraftReview, error) { return j.s.reg.Drafts().Review(ctx, j.e.ID()) })
+	v, err := retryWhileMounted(ctx, func() (*api.DraftReview, error) { return j.s.reg.Drafts().Review(ctx, j.e.ID()) })
 	if v == nil || err != nil {
 		return nil, err
 	}
@@ -229,8 +229,8 @@ const (
 	unmountPoll = 20 * time.Millisecond
 )
 
-// unmounted calls f again while it fails because the draft is mounted.
-func unmounted[T any](ctx context.Context, f func() (T, error)) (T, error) {
+// retryWhileMounted calls f again while it fails because the draft is mounted.
+func retryWhileMounted[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	until := time.Now().Add(unmountTime)
 	for {
 		v, err := f()
@@ -257,7 +257,7 @@ func (j *Job) commitDraft(ctx context.Context, v *api.DraftReview, answer *autho
 		expect = "" // its plan has the changes that were seen
 	}
 	ctx = context.WithoutCancel(ctx) // a started commit is completed
-	r, err := unmounted(ctx, func() (draft.Result, error) { return d.Commit(ctx, draft.CommitOptions{Expect: expect}) })
+	r, err := retryWhileMounted(ctx, func() (draft.Result, error) { return d.Commit(ctx, draft.CommitOptions{Expect: expect}) })
 	if err == nil || len(r.Paths) > 0 {
 		j.recordDraft("draft-committed", &r, err, answer)
 	}
@@ -298,7 +298,7 @@ func (j *Job) discardUnlessAllowed(ctx context.Context) {
 	d, err := j.s.reg.Drafts().Open(j.e.ID(), false)
 	if err == nil {
 		var r draft.Result
-		if r, err = unmounted(ctx, func() (draft.Result, error) { return d.Discard(ctx) }); err == nil {
+		if r, err = retryWhileMounted(ctx, func() (draft.Result, error) { return d.Discard(ctx) }); err == nil {
 			j.recordDraft("draft-discarded", &r, nil, nil)
 		}
 	}

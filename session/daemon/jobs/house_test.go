@@ -48,8 +48,8 @@ type keeperless struct{}
 func (keeperless) KeeperFor(string) (registry.Keeper, error) {
 	return nil, errors.New("no keeper can be started")
 }
-func (keeperless) Ran(*registry.Handle, *session.Command) {}
-func (keeperless) Leaving() bool                          { return false }
+func (keeperless) OnCommand(*registry.Handle, *session.Command) {}
+func (keeperless) IsStopping() bool                          { return false }
 func (keeperless) Approvals(string) []string              { return nil }
 func (keeperless) OnRemoved(string)                       {}
 func (keeperless) Notice(string, ...any)                  {}
@@ -87,7 +87,7 @@ func housed(t *testing.T, dirs paths.Dirs) *house {
 // leave is the end of a daemon that has a successor.
 func (h *house) leave() {
 	h.left.Do(func() {
-		h.gate.Leave()
+		h.gate.MarkStopping()
 		h.Close()
 		h.reg.StopAll()
 		_ = h.store.Close()
@@ -139,7 +139,7 @@ func (d *script) prints(text string) {
 		d.ring.Publish(n)
 		p = p[n:]
 	}
-	d.e.Session.Notice()
+	d.e.Session.NotifyOutput()
 }
 
 // prompts ends what ran, if anything did, and shows the next prompt.

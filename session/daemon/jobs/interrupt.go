@@ -27,8 +27,8 @@ func (j *Job) interrupt(ctx context.Context, grace time.Duration) {
 		return // it has ended: what runs now is another's
 	}
 	defer func() { _ = e.Session.EndInterrupt(ctx) }() // lines after it wait for this
-	_, _ = killladder.Climb(ctx, killladder.Line(grace), lineTarget{j, since})
-	h.SignalBegan(e, since, syscall.SIGKILL) // ends the processes that outlive the line
+	_, _ = killladder.Climb(ctx, killladder.LineSteps(grace), lineTarget{j, since})
+	h.SignalStartedSince(e, since, syscall.SIGKILL) // ends the processes that outlive the line
 }
 
 // lineTarget is what runs of a job's line, for the kill ladder.
@@ -39,7 +39,7 @@ type lineTarget struct {
 
 // Send implements killladder.Target.
 func (t lineTarget) Send(_ context.Context, s killladder.Step) (killladder.SendResult, error) {
-	if s.Signal != 0 && !t.j.s.reg.SignalBegan(t.j.e, t.since, s.Signal) && !s.IsLast() {
+	if s.Signal != 0 && !t.j.s.reg.SignalStartedSince(t.j.e, t.since, s.Signal) && !s.IsLast() {
 		return killladder.Ignored, nil
 	}
 	return killladder.Delivered, nil
@@ -99,7 +99,7 @@ func (j *Job) processesSince() time.Time {
 }
 
 // onCallerLeft ends the job if its caller has left and the job ends with it.
-func (j *Job) onCallerLeft(ctx context.Context, c *api.Call, leaves ending) {
+func (j *Job) onCallerLeft(ctx context.Context, c *api.Call, leaves endReason) {
 	switch {
 	case j.s.ctx.Err() != nil || leaves != endsByCaller || c.OnTimeout == "background":
 	// over ssh or a fleet a caller that leaves on purpose sends that: here the connection was lost, or a daemon on it

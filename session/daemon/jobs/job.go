@@ -140,7 +140,7 @@ type program struct {
 
 // outcome is how a job began and ended.
 type outcome struct {
-	ending         ending          // the first reason to end it
+	ending         endReason       // the first reason to end it
 	started, final session.Command // of a line
 	err            error           // why no end was seen
 	result         *api.Result     // from the end of stateEnded on
@@ -153,12 +153,12 @@ type incremental struct {
 	text       *excerpt.Incremental
 }
 
-// ending is the reason why a job is ended early.
-type ending uint8
+// endReason is the reason why a job is ended early.
+type endReason uint8
 
 const (
 	// not ended early
-	endsByItself ending = iota
+	endsByItself endReason = iota
 	// a timeout expired
 	endsByTimeout
 	endsByCaller // its caller left
@@ -167,7 +167,7 @@ const (
 	endsByRule // a response rule of the line failed
 )
 
-// runTimeouts watches a job's clocks until its end is known.
+// runTimeouts enforces a job's timeouts until its end is known.
 func (j *Job) runTimeouts(ctx context.Context) {
 	stuck := time.NewTimer(stuckTime)
 	defer stuck.Stop()
@@ -266,12 +266,12 @@ func (j *Job) expire(ctx context.Context, wall bool) {
 	case !j.hasReached(stateRunning):
 		j.withdraw(ctx)
 	default:
-		j.release()
+		j.detach()
 	}
 }
 
-// release makes callers return. The job continues in the background.
-func (j *Job) release() {
+// detach makes callers return. The job continues in the background.
+func (j *Job) detach() {
 	j.mu.Lock()
 	before := j.background
 	j.background = true
@@ -302,7 +302,7 @@ func (j *Job) recordBackground() {
 }
 
 // setEnding records why the job is ended early; the first reason counts.
-func (j *Job) setEnding(how ending) {
+func (j *Job) setEnding(how endReason) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.outcome.ending == endsByItself {
@@ -405,7 +405,7 @@ func (j *Job) persist(edge *transition) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if edge.first == deleteRecord {
-		j.s.unwritten.Drop(j.id)
+		j.s.retryQueue.Drop(j.id)
 		if err := j.s.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
 			j.s.log.Error("forget a job", "job", j.id, "err", err)
 		}

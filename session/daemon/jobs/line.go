@@ -35,12 +35,12 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	j.mu.Unlock()
 	ctx, cancel := j.untilEnded(ctx) // a line that is taken back is not typed later
 	defer cancel()
-	if err := j.e.Unintegrated.Take(ctx, wait); err != nil {
+	if err := j.e.Unintegrated.AcquireTurn(ctx, wait); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			j.e.Unintegrated.Give()
+			j.e.Unintegrated.ReleaseTurn()
 		}
 	}()
 	st := j.e.Session.Status()
@@ -115,7 +115,7 @@ func (j *Job) inputID() string { return "line " + j.id }
 // checkReaders rejects a line if other programs would read it than those that it was judged for, and as code of the
 // present ones it would need approval.
 func (j *Job) checkReaders(ctx context.Context) error {
-	if !forProgram(j.approval.request.Shell, api.Exec{Foreign: j.program.allowed}) {
+	if !mayBeForProgram(j.approval.request.Shell, api.Exec{Foreign: j.program.allowed}) {
 		return nil
 	}
 	again := j.approval.request
@@ -253,7 +253,7 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 	j.mu.Lock()
 	c := j.outcome.started
 	j.mu.Unlock()
-	defer j.e.Unintegrated.Give()
+	defer j.e.Unintegrated.ReleaseTurn()
 	ctx, cancel := j.untilEnded(ctx) // a line that was given up makes room for the next one
 	defer cancel()
 	err := j.awaitEnd(ctx)
@@ -275,7 +275,7 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 	} else if x := j.endedCommand(ctx); x != nil {
 		c.Exit, c.End = x.Exit, max(x.End, c.Start)
 	}
-	j.e.Unintegrated.Ran(j.line)
+	j.e.Unintegrated.NoteLine(j.line)
 	j.onCommand(&c, nil)
 }
 

@@ -375,16 +375,16 @@ func TestStoppedLinesAreNotTypedLater(t *testing.T) {
 				t.Fatal(err)
 			}
 			j.previous = previous{line: behind, recordOnly: true}
-			j.approval.request = askLine(id, person, sh.e, line(id, text))
+			j.approval.request = lineRequest(id, person, sh.e, line(id, text))
 			h.live[id] = j
 			j.move(triggerAdopted, nil)
 			return j
 		}
 		typed := found("job-3", "make", nil)
 		typed.outcome.started.Number = 9
-		h.follow(typed, func(ctx context.Context) { typed.followFound(ctx, line("job-3", "make")) })
+		h.follow(typed, func(ctx context.Context) { typed.followAdopted(ctx, line("job-3", "make")) })
 		waits := found("job-4", "touch g", typed)
-		h.follow(waits, func(ctx context.Context) { waits.followFound(ctx, line("job-4", "touch g")) })
+		h.follow(waits, func(ctx context.Context) { waits.followAdopted(ctx, line("job-4", "touch g")) })
 		advance(time.Second)
 		stop("job-4", nil)
 		typed.fail(errors.New("over"))

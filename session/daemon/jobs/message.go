@@ -66,7 +66,7 @@ func (j *Job) message(r *api.Result) string {
 // blockingLineClause returns a clause for the message if the shell runs another caller's line that waits for approval,
 // or "".
 func (j *Job) blockingLineClause() string {
-	v := j.s.gate.WaitsWithin(j.e.ID(), time.Time{})
+	v := j.s.gate.OldestBlocking(j.e.ID(), time.Time{})
 	if v == nil {
 		return ""
 	}

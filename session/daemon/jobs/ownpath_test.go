@@ -52,7 +52,7 @@ func TestFirstProgramIsTheCallersOwn(t *testing.T) {
 		if tt.n.Cwd == "" {
 			tt.n.Cwd = "/"
 		}
-		a := AskNew("id", tt.who, &tt.n)
+		a := NewSessionRequest("id", tt.who, &tt.n)
 		also := ""
 		if len(a.Also) > 0 {
 			also = a.Also[0][0]
@@ -95,7 +95,7 @@ func TestWhatAFirstProgramIs(t *testing.T) {
 		copied:    {removes, "/home"},
 		"/bin/rm": nil,
 	} {
-		a := AskNew("id", identity.Actor{Agent: "claude"}, &api.NewSession{Argv: []string{path, "/home"}, Env: []string{"PATH=/bin"}, Cwd: "/"})
+		a := NewSessionRequest("id", identity.Actor{Agent: "claude"}, &api.NewSession{Argv: []string{path, "/home"}, Env: []string{"PATH=/bin"}, Cwd: "/"})
 		all := slices.Concat(a.Also, a.Scripts)
 		is := func(words []string) bool {
 			return len(words) == len(want) && filepath.Base(words[0]) == "rm" && slices.Equal(words[1:], want[1:])
@@ -104,7 +104,7 @@ func TestWhatAFirstProgramIs(t *testing.T) {
 			t.Errorf("%s: %q; want %q", path, all, want)
 		}
 	}
-	a := AskNew("id", identity.Actor{}, &api.NewSession{Argv: []string{script}, Cwd: "/"})
+	a := NewSessionRequest("id", identity.Actor{}, &api.NewSession{Argv: []string{script}, Cwd: "/"})
 	if a.Scripts != nil {
 		t.Errorf("a user's: %q", a.Scripts)
 	}

@@ -47,7 +47,7 @@ func (s *Set) addPendingStart(ctx context.Context, x api.Run, asking authorize.R
 	if err != nil {
 		return nil, err
 	}
-	rec := runRecord{Run: x, Actor: asking.Actor, Asked: runDigest(&x)}
+	rec := runRecord{Run: x, Actor: asking.Actor, RequestDigest: runDigest(&x)}
 	rec.Env = nil
 	req, err := json.Marshal(rec)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Set) addPendingStart(ctx context.Context, x api.Run, asking authorize.R
 	}
 	if err := w.record(ctx, req); err != nil {
 		s.removePendingStart(w)
-		_ = w.apply(triggerNotRecorded, func() { w.err = errBrokenOff(x.Job) }, nil)
+		_ = w.apply(triggerNotRecorded, func() { w.err = firstCallerError(x.Job) }, nil)
 		return nil, err
 	}
 	s.runAsync(func() { w.run(s.ctx) })
@@ -119,7 +119,7 @@ func (s *Set) resumePendingStart(r *store.Job) error {
 	if err != nil {
 		return err
 	}
-	asking := askRun(rec.Actor, &x)
+	asking := runRequest(rec.Actor, &x)
 	answer, p, err := s.gate.Begin(s.ctx, asking)
 	if err != nil {
 		s.removeEnv(x.Job)
@@ -159,8 +159,8 @@ func (w *pendingStart) run(ctx context.Context) {
 // begin starts the command after it was allowed.
 func (w *pendingStart) begin(ctx context.Context, answer authorize.Answer) {
 	x := w.x
-	j, err := w.s.startRun(identity.WithActor(ctx, w.request.Actor), x, w.timeouts, runRecord{Asked: runDigest(&x)}, true, func(j *Job) { j.noteAnswer(w.request, answer) })
-	if err != nil && w.s.Leaving() {
+	j, err := w.s.startRun(identity.WithActor(ctx, w.request.Actor), x, w.timeouts, runRecord{RequestDigest: runDigest(&x)}, true, func(j *Job) { j.noteAnswer(w.request, answer) })
+	if err != nil && w.s.IsStopping() {
 		return
 	}
 	w.end(j, err)
@@ -177,7 +177,7 @@ func (w *pendingStart) end(j *Job, err error) {
 	released := w.released
 	w.mu.Unlock()
 	if released {
-		j.release()
+		j.detach()
 	}
 	w.s.removePendingStart(w)
 	_ = w.apply(triggerHandedOff, nil, nil) // the record is the job's
@@ -325,7 +325,7 @@ func (w *pendingStart) awaitStart(ctx context.Context, c *api.Call, start bool, 
 				w.withdraw()
 				return api.Result{}, approvals.timeoutErr(open)
 			}
-			w.release()
+			w.detach()
 			return w.result(), nil
 		case <-yield:
 			return w.result(), nil
@@ -380,14 +380,14 @@ func (w *pendingStart) isOver() bool { return w.hasReached(stateHandedOff) }
 // withdraw cancels the command and its approval.
 func (w *pendingStart) withdraw() { w.cancel() }
 
-// release makes the command's callers return.
-func (w *pendingStart) release() {
+// detach makes the command's callers return.
+func (w *pendingStart) detach() {
 	w.releaseCallers()
 	w.mu.Lock()
 	j := w.job
 	w.mu.Unlock()
 	if j != nil { // it was started before this
-		j.release()
+		j.detach()
 	}
 }
 
@@ -456,7 +456,7 @@ func (j *Job) requestOfRecord(r *store.Job, who identity.Actor) authorize.Reques
 		return a
 	}
 	rec.Job = r.ID
-	a := askRun(who, &rec.Run)
+	a := runRequest(who, &rec.Run)
 	a.Session = r.Session
 	return a
 }

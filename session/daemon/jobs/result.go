@@ -84,11 +84,11 @@ func (j *Job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	}
 	j.fillPrinted(ctx, r, view.Output, limit)
 	if r.Truncated {
-		j.e.MarkCut()
+		j.e.MarkOutputTruncated()
 	}
 	j.parse(ctx, r, j.line)
 	if st.State != session.Running {
-		r.Background = j.e.Background(st.Started)
+		r.Background = j.e.BackgroundProcesses(st.Started)
 	}
 }
 
@@ -111,7 +111,7 @@ func (j *Job) fillDirectory(r *api.Result, st *session.Status, view *api.Session
 }
 
 // endingReason returns why the job was ended early.
-func (j *Job) endingReason() ending {
+func (j *Job) endingReason() endReason {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.outcome.ending
@@ -163,7 +163,7 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 			}
 		}
 	case j.wasNeverTyped(&c, err):
-		r.State, r.Error, r.Hint = "refused", errNotBegun.Error(), notBegunHint
+		r.State, r.Error, r.Hint = "refused", errNotStarted.Error(), notStartedHint
 		return
 	case err != nil && !errors.Is(err, context.Canceled):
 		r.Error, r.State = err.Error(), "lost"
@@ -223,7 +223,7 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	if ended {
 		j.parse(ctx, r, c.Text)
 	}
-	r.Background = j.e.Background(j.created)
+	r.Background = j.e.BackgroundProcesses(j.created)
 }
 
 // errKeeperLost is the reason of a line whose end was not seen.
@@ -247,11 +247,11 @@ func isNotAccepted(err error, started *session.Command, line string) bool {
 	return false
 }
 
-// errNotBegun is the error of a line whose shell ended before the line.
-var errNotBegun = fmt.Errorf("its shell ended before it began, and nothing of it was run: %w", session.ErrEnded)
+// errNotStarted is the error of a line whose shell ended before the line.
+var errNotStarted = fmt.Errorf("its shell ended before it began, and nothing of it was run: %w", session.ErrEnded)
 
-// notBegunHint is the hint for errNotBegun.
-const notBegunHint = "give it to another session"
+// notStartedHint is the hint for errNotBegun.
+const notStartedHint = "give it to another session"
 
 // wasNeverTyped reports whether the shell of a line without an end ended before the line was typed: the line waited for
 // its turn, or for an approval.
@@ -266,7 +266,7 @@ func (j *Job) wasNeverTyped(c *session.Command, err error) bool {
 // fillAnswers sets what the response rules of the line did.
 func (j *Job) fillAnswers(ctx context.Context, r *api.Result) {
 	run := j.submittedLine()
-	r.Answers = j.e.AnswersOf(ctx, run)
+	r.Answers = j.e.MatchesOfRun(ctx, run)
 	if run != nil && r.TimedOut != "none" {
 		for _, rule := range j.e.Session.UnusedRules(ctx, run) {
 			r.Unused = append(r.Unused, cmp.Or(rule.Text, rule.Regexp))
@@ -301,7 +301,7 @@ func (j *Job) limits(limit int) excerpt.Limits {
 func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	l := j.limits(limit)
 	if r.State == "running" && j.inputNeeded() == "" {
-		l.Whole = api.MaxSimilarRunningBytes
+		l.FoldAbove = api.MaxSimilarRunningBytes
 	}
 	l.Live = r.State == "running"
 	t, err := j.text(ctx, of, l)
@@ -311,7 +311,7 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
 	truncateRange(r, t.Next, err)
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
-	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
+	if t.Screen && (!j.e.IsTemporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
 		r.Hint = screenHint(j.e.ID()) // whose session is still there to look at
 	}
 }

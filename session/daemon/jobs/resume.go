@@ -19,36 +19,36 @@ import (
 // Load reads the jobs that the previous daemon left. Resume continues them when their sessions are restored.
 func (s *Set) Load(ctx context.Context) error {
 	var err error
-	s.found, err = s.store.Jobs(ctx, store.JobQuery{Open: true})
+	s.toResume, err = s.store.Jobs(ctx, store.JobQuery{Open: true})
 	return errors.Join(err, s.store.PruneJobs(ctx, registry.KeptJobs))
 }
 
 // Resume continues the jobs that Load read, and ends warm shells without a job.
 func (s *Set) Resume() {
-	slices.SortStableFunc(s.found, func(a, b store.Job) int { return a.Created.Compare(b.Created) })
+	slices.SortStableFunc(s.toResume, func(a, b store.Job) int { return a.Created.Compare(b.Created) })
 	newest := map[string]*Job{}
-	for i := range s.found {
-		if s.found[i].Session == "" || s.reg.WasNeverStarted(s.found[i].Session) && s.isPendingStart(&s.found[i]) { // a user has to allow it first
-			if err := s.resumePendingStart(&s.found[i]); err != nil {
-				s.recordLost(&s.found[i], err)
+	for i := range s.toResume {
+		if s.toResume[i].Session == "" || s.reg.WasNeverStarted(s.toResume[i].Session) && s.isPendingStart(&s.toResume[i]) { // a user has to allow it first
+			if err := s.resumePendingStart(&s.toResume[i]); err != nil {
+				s.recordLost(&s.toResume[i], err)
 			}
 			continue
 		}
-		if s.reg.WasNeverStarted(s.found[i].Session) { // its caller asks again
-			if err := s.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
-				s.log.Error("forget a job", "job", s.found[i].ID, "err", err)
+		if s.reg.WasNeverStarted(s.toResume[i].Session) { // its caller asks again
+			if err := s.store.DeleteJob(s.ctx, s.toResume[i].ID); err != nil {
+				s.log.Error("forget a job", "job", s.toResume[i].ID, "err", err)
 			}
 			continue
 		}
-		if err := s.resumeOne(&s.found[i], newest); err != nil {
-			s.recordLost(&s.found[i], err)
+		if err := s.resumeOne(&s.toResume[i], newest); err != nil {
+			s.recordLost(&s.toResume[i], err)
 		}
 	}
-	s.found = nil
+	s.toResume = nil
 	s.pool.sweep()
 }
 
-var errSessionGone = errors.New("the session is gone")
+var errSessionRemoved = errors.New("the session is gone")
 
 // resumeOne continues a job. newest holds the newest line that was submitted to each session.
 func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
@@ -58,8 +58,8 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	}
 	c := rec.Call
 	e := s.reg.ByID(r.Session)
-	if e == nil || !e.Ready() {
-		return errSessionGone
+	if e == nil || !e.IsReady() {
+		return errSessionRemoved
 	}
 	command := r.Kind == store.JobCommand
 	k, err := s.timeoutsOf(rec.Actor, &c, command)
@@ -74,7 +74,7 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	j.request, j.created, j.command = r.Request, r.Created, command
 	j.previous.recordOnly, j.previous.rules, j.previous.hadStarted = !command, rec.Rules, r.State == store.JobRunning
 	j.timing.from = rec.Admitted
-	j.approval.request, j.program.allowed = askLine(r.ID, rec.Actor, e, rec.Exec), rec.Foreign
+	j.approval.request, j.program.allowed = lineRequest(r.ID, rec.Actor, e, rec.Exec), rec.Foreign
 	j.approval.request.Readers = rec.Readers // the request is for these readers, and its approval too
 	if command {
 		j.approval.request = j.requestOfRecord(r, rec.Actor)
@@ -94,7 +94,7 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	if command {
 		s.follow(j, j.followCommand)
 	} else {
-		s.follow(j, func(ctx context.Context) { j.followFound(ctx, rec.Exec) })
+		s.follow(j, func(ctx context.Context) { j.followAdopted(ctx, rec.Exec) })
 	}
 	return nil
 }
@@ -109,8 +109,8 @@ func (s *Set) recordLost(r *store.Job, err error) {
 	}
 }
 
-// followFound continues a line of the previous daemon. It waits for a line that was typed, and types one that was not.
-func (j *Job) followFound(ctx context.Context, x api.Exec) {
+// followAdopted continues a line of the previous daemon. It waits for a line that was typed, and types one that was not.
+func (j *Job) followAdopted(ctx context.Context, x api.Exec) {
 	typed, err := j.e.Session.WasLineTyped(ctx, j.id) // once the session is rebuilt
 	program := false                                  // it was typed into what the shell ran
 	if err == nil && !typed {
@@ -127,14 +127,14 @@ func (j *Job) followFound(ctx context.Context, x api.Exec) {
 	case typed || numbered:
 		j.move(triggerSubmitted, nil)
 		j.s.gate.Recall(ctx, j.e.ID(), j.approval.request)
-		j.awaitFound(ctx)
+		j.awaitAdopted(ctx)
 	case program:
 		j.move(triggerSubmitted, nil)
 		j.submitUnintegrated(ctx)
 	case j.previous.rules:
 		j.fail(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
 	default:
-		j.askAgain(ctx, x)
+		j.reauthorize(ctx, x)
 	}
 }
 
@@ -154,9 +154,9 @@ func (j *Job) awaitTyped(ctx context.Context) {
 	}
 }
 
-// awaitFound waits for the end of a line that was typed before.
-func (j *Job) awaitFound(ctx context.Context) {
-	if j.recall(ctx) {
+// awaitAdopted waits for the end of a line that was typed before.
+func (j *Job) awaitAdopted(ctx context.Context) {
+	if j.findRecorded(ctx) {
 		return
 	}
 	gone := make(chan struct{})
@@ -167,7 +167,7 @@ func (j *Job) awaitFound(ctx context.Context) {
 	if !j.awaitFor(ctx, stateRunning, stuckTime) && ctx.Err() == nil && j.e.Session.Status().Shell.Phase == shell.PhasePrompt {
 		j.fail(errors.New("its beginning was not seen: the daemon was restarted")) // a comment, for example
 	}
-	if closed, _ := j.awaitOr(ctx, stateEnded, gone); closed && !j.recall(ctx) { // it ended with its shell, maybe after a command
+	if closed, _ := j.awaitOr(ctx, stateEnded, gone); closed && !j.findRecorded(ctx) { // it ended with its shell, maybe after a command
 		j.fail(session.ErrEnded)
 	}
 	if ctx.Err() != nil {
@@ -175,8 +175,8 @@ func (j *Job) awaitFound(ctx context.Context) {
 	}
 }
 
-// recall finds the line among the session's recorded commands, and reports whether it ended.
-func (j *Job) recall(ctx context.Context) bool {
+// findRecorded finds the line among the session's recorded commands, and reports whether it ended.
+func (j *Job) findRecorded(ctx context.Context) bool {
 	j.s.reg.Flush(ctx)
 	list, err := j.s.store.Commands(ctx, store.CommandQuery{Session: j.e.ID(), Since: j.created.Add(-registry.ClockTick)})
 	if err != nil {

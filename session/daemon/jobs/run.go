@@ -48,8 +48,8 @@ func (s *Set) submitLine(ctx context.Context, e *registry.Handle, x api.Exec, re
 	if err != nil {
 		return api.Result{}, err
 	}
-	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: identity.Of(ctx), Asked: reqDigest}
-	asking := askLine("", stored.Actor, e, x)
+	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: identity.Of(ctx), RequestDigest: reqDigest}
+	asking := lineRequest("", stored.Actor, e, x)
 	stored.Readers = asking.Readers
 	stored.Respond = nil // there may be secrets in them
 	j, err := s.newJob(e, x.Call, k, x.Line, stored)
@@ -70,7 +70,7 @@ func (s *Set) submitLine(ctx context.Context, e *registry.Handle, x api.Exec, re
 	asking = j.approval.request
 	asking.MakeDraft = func() (string, error) { return "", noDraft }
 	if asking.Actor.IsAgent() && w == nil && noDraft == nil {
-		asking.MakeDraft, asking.Exported = s.lineDraft(ctx, e, &x, asking.Readers)
+		asking.MakeDraft, asking.ShellVariables = s.lineDraft(ctx, e, &x, asking.Readers)
 	}
 	answer, pending, err := s.gate.Begin(ctx, asking)
 	if err == nil && answer.Draft {
@@ -81,7 +81,7 @@ func (s *Set) submitLine(ctx context.Context, e *registry.Handle, x api.Exec, re
 		s.drop(j)
 		return api.Result{}, err
 	}
-	give := func(ctx context.Context) (follow func(context.Context), err error) { return j.giveLine(ctx, x) }
+	give := func(ctx context.Context) (follow func(context.Context), err error) { return j.submitToShell(ctx, x) }
 	follow := func(ctx context.Context) {
 		x.Wait = x.Wait || !x.Foreign // what a user has allowed is not given back because another line was faster
 		j.followApproval(ctx, pending, give)
@@ -123,17 +123,17 @@ func (j *Job) checkSubmittable(ctx context.Context, x api.Exec) error {
 	return nil
 }
 
-// giveLine submits the line to the shell, or to the program that it runs. It returns the function that follows the
+// submitToShell submits the line to the shell, or to the program that it runs. It returns the function that follows the
 // line.
-func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), error) {
+func (j *Job) submitToShell(ctx context.Context, x api.Exec) (func(context.Context), error) {
 	follow := j.followLine // unless it is for a program without command marks
 	run, err := (*session.Run)(nil), session.ErrBusy
-	if !authorize.ReadCode(j.approval.request.Readers) { // else it is the program's and not the shell's, even if that is back
+	if !authorize.AreInterpreters(j.approval.request.Readers) { // else it is the program's and not the shell's, even if that is back
 		run, err = j.e.ExecWithRules(identity.WithActor(ctx, j.approval.request.Actor), session.Line{
-			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.Typist(j.approval.request.Actor, false), RecordHistory: x.History || j.s.conf.Get().Shells.History,
+			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.InputAuthorName(j.approval.request.Actor, false), RecordHistory: x.History || j.s.conf.Get().Shells.History,
 		}, x.Respond)
 	}
-	program := x.Foreign || authorize.ReadCode(j.approval.request.Readers)
+	program := x.Foreign || authorize.AreInterpreters(j.approval.request.Readers)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || program && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followUnintegrated
 		j.s.gate.NotSubmitted(j.e.ID(), j.id)
@@ -159,11 +159,11 @@ func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), 
 // lineRecord is the recorded part of a request for a line.
 type lineRecord struct {
 	api.Exec
-	Asked    string         `json:"asked,omitempty"` // digest of the request
-	Rules    bool           `json:"rules,omitempty"` // it came with rules
-	Actor    identity.Actor `json:"actor"`
-	Admitted time.Time      `json:"admitted,omitzero"` // when a user had allowed it
-	Readers  []string       `json:"readers,omitempty"` // programs that the line was judged for
+	RequestDigest string         `json:"asked,omitempty"` // digest of the request
+	Rules         bool           `json:"rules,omitempty"` // it came with rules
+	Actor         identity.Actor `json:"actor"`
+	Admitted      time.Time      `json:"admitted,omitzero"` // when a user had allowed it
+	Readers       []string       `json:"readers,omitempty"` // programs that the line was judged for
 }
 
 // handOff removes a job that did not start here; another owner continues its record.
@@ -208,7 +208,7 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Job == "" {
 		x.Job = uuid.NewString()
 	}
-	asking := askRun(identity.Of(ctx), &x)
+	asking := runRequest(identity.Of(ctx), &x)
 	asking.MakeDraft = s.draftRoot(&x)
 	answer, pending, err := s.gate.Begin(ctx, asking)
 	if err == nil && answer.Draft {
@@ -236,7 +236,7 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 		}
 		return w.awaitResult(ctx, &x.Call, x.Start, &x.ApprovalOptions)
 	}
-	j, err := s.startRun(ctx, x, k, runRecord{Asked: asked}, false, func(j *Job) { j.noteAnswer(asking, answer) })
+	j, err := s.startRun(ctx, x, k, runRecord{RequestDigest: asked}, false, func(j *Job) { j.noteAnswer(asking, answer) })
 	if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
 		return s.rejoin(ctx, &x.Call, asked, x.Start, &x.ApprovalOptions)
 	}
@@ -271,7 +271,7 @@ func (s *Set) startRun(ctx context.Context, x api.Run, k timeouts, stored runRec
 		return nil
 	})
 	switch {
-	case err != nil && j != nil && s.Leaving():
+	case err != nil && j != nil && s.IsStopping():
 		s.handOff(j)
 		return nil, registry.ErrReplaced() // it is found again by its job
 	case err != nil && j != nil && known:
@@ -294,7 +294,7 @@ func (j *Job) firstAnswer(ctx context.Context, x *api.Run) (api.Result, error) {
 		return j.answer(ctx, 0), nil
 	}
 	r, err := j.awaitResult(ctx, &x.Call, &x.ApprovalOptions, endsByCaller)
-	if err == nil && j.hasReached(stateDone) && j.e.Temporary() && !r.Truncated && len(r.Background) == 0 {
+	if err == nil && j.hasReached(stateDone) && j.e.IsTemporary() && !r.Truncated && len(r.Background) == 0 {
 		afterAnswer(ctx, func() { j.s.reg.RemoveEnded(j.e) })
 	}
 	return r, err
@@ -311,8 +311,8 @@ func textOf(x *api.Run) string {
 // runRecord is the recorded part of a request for a command.
 type runRecord struct {
 	api.Run
-	Asked string         `json:"asked,omitempty"` // digest of the request
-	Actor identity.Actor `json:"actor"`
+	RequestDigest string         `json:"asked,omitempty"` // digest of the request
+	Actor         identity.Actor `json:"actor"`
 	// InDraft is the gateway's request of a command that runs in a draft because the rules want that.
 	InDraft *authorize.Request `json:"in_draft,omitempty"`
 }
@@ -360,21 +360,21 @@ func (s *Set) rejoin(ctx context.Context, c *api.Call, reqDigest string, start b
 	r, err := s.row(ctx, c.Job)
 	switch {
 	case errors.Is(err, store.ErrNoJob): // it could not be started after all
-		return api.Result{}, errBrokenOff(c.Job)
+		return api.Result{}, firstCallerError(c.Job)
 	case err != nil:
 		return api.Result{}, err
 	case r.State != store.JobDone: // another daemon's, or this one leaves
 		return api.Result{}, registry.ErrReplaced()
 	}
 	res, err := s.storedResult(ctx, &r, c.MaxOutput)
-	if e := s.reg.ByID(r.Session); err == nil && !start && e != nil && e.Ready() && !res.Truncated {
+	if e := s.reg.ByID(r.Session); err == nil && !start && e != nil && e.IsReady() && !res.Truncated {
 		afterAnswer(ctx, func() { s.removeReadSession(e) })
 	}
 	return res, err
 }
 
-// errBrokenOff returns the error of a caller that waited for a job whose first caller could not start it.
-func errBrokenOff(id string) error {
+// firstCallerError returns the error of a caller that waited for a job whose first caller could not start it.
+func firstCallerError(id string) error {
 	return api.Errorf(api.CodeUnavailable, "the request that began job %s was broken off", id).WithHint("ask again").Retryable()
 }
 
@@ -383,7 +383,7 @@ func (s *Set) removeReadSession(e *registry.Handle) {
 	switch {
 	case e.IsPooled():
 		s.pool.end(e)
-	case e.Temporary() && e.Session.Status().State != session.Running:
+	case e.IsTemporary() && e.Session.Status().State != session.Running:
 		s.reg.RemoveEnded(e)
 	}
 }
@@ -392,7 +392,7 @@ func (s *Set) removeReadSession(e *registry.Handle) {
 func (s *Set) storedResult(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
 	res, err := resultOf(r)
 	e := s.reg.ByID(r.Session)
-	if err != nil || e == nil || !e.Ready() || res.Range.End == 0 {
+	if err != nil || e == nil || !e.IsReady() || res.Range.End == 0 {
 		return res, err
 	}
 	j := s.endedJob(r, e)
@@ -433,7 +433,7 @@ func noJob(ref string, err error) error {
 
 // awaitResult waits for a job's end, or until its caller returns before it. how is set if the caller may return for an
 // approval. leaves is what happens if the caller leaves: nothing (endsByItself), or the job's end.
-func (j *Job) awaitResult(ctx context.Context, c *api.Call, how *api.ApprovalOptions, leaves ending) (api.Result, error) {
+func (j *Job) awaitResult(ctx context.Context, c *api.Call, how *api.ApprovalOptions, leaves endReason) (api.Result, error) {
 	var yield <-chan time.Time
 	switch {
 	case c.Background:
@@ -469,7 +469,7 @@ func (j *Job) awaitResult(ctx context.Context, c *api.Call, how *api.ApprovalOpt
 		case <-asks:
 		case <-approvals.wait(open):
 			if c.OnTimeout != "kill" {
-				j.release()
+				j.detach()
 				break
 			}
 			j.setEnding(endsByRequest)
@@ -500,7 +500,7 @@ func (j *Job) finalResult() (api.Result, error) {
 	o := &j.outcome
 	switch {
 	case o.result.State == "refused" && errors.Is(o.err, session.ErrEnded):
-		return *o.result, errNotBegun
+		return *o.result, errNotStarted
 	case o.err == nil, errors.Is(o.err, context.Canceled), errors.Is(o.err, session.ErrEnded) && o.started.Number > 0:
 		return *o.result, nil // "exit 3", for example, ends its shell too
 	}

@@ -23,7 +23,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// maxJobs bounds the jobs that have not ended. A thousand may wait for a user (gateway.maxPending) while others run.
+// maxJobs bounds the jobs that have not ended. A thousand may wait for a user (maxPending of package authorize) while others
+// run.
 const maxJobs = 1536
 
 // Audit records the ends of jobs. It does not block.
@@ -49,9 +50,9 @@ type Set struct {
 	closed        bool // the daemon leaves
 	live          map[string]*Job
 	pendingStarts map[string]*pendingStart // commands that a user has to allow before they are started
-	found         []store.Job              // records of the previous daemon, until Resume
+	toResume      []store.Job              // records of the previous daemon, until Resume
 
-	unwritten retryqueue.Set[string, store.Job] // records whose write failed, by job ID
+	retryQueue retryqueue.Set[string, store.Job] // records whose write failed, by job ID
 }
 
 // New returns a set without jobs. Load reads those of the previous daemon.
@@ -60,7 +61,7 @@ func New(h *registry.Registry, st *store.Store, conf *liveconfig.Settings, log *
 	s := &Set{reg: h, store: st, conf: conf, log: log, gate: gate, ctx: ctx, stop: stop, live: map[string]*Job{}, pendingStarts: map[string]*pendingStart{}}
 	s.pool = &pool{jobs: s}
 	h.JobSession, h.JobOf = s.sessionOfJob, s.jobOf
-	s.unwritten.Max = maxUnwritten
+	s.retryQueue.Max = maxRetryQueue
 	return s
 }
 
@@ -70,17 +71,17 @@ func (s *Set) Close() {
 	s.closed = true
 	s.mu.Unlock()
 	s.stop()
-	s.unwritten.Stop()
+	s.retryQueue.Stop()
 	s.work.Wait()
-	s.retryUnwritten() // a last time
+	s.retryWrites() // a last time
 	s.pool.close()
 }
 
 // Context returns a context that is canceled when the daemon ends.
 func (s *Set) Context() context.Context { return s.ctx }
 
-// Leaving reports whether the daemon ends: the next one continues the jobs.
-func (s *Set) Leaving() bool { return s.ctx.Err() != nil }
+// IsStopping reports whether the daemon ends: the next one continues the jobs.
+func (s *Set) IsStopping() bool { return s.ctx.Err() != nil }
 
 // newJob makes a job of a request that has been checked.
 func (s *Set) newJob(e *registry.Handle, c api.Call, k timeouts, line string, req any) (*Job, error) {
@@ -214,8 +215,8 @@ func (s *Set) all() []*Job {
 	return list
 }
 
-// Ran notifies the job whose line the previous daemon submitted that the session ran command c.
-func (s *Set) Ran(e *registry.Handle, c *session.Command) {
+// OnCommand notifies the job whose line the previous daemon submitted that the session ran command c.
+func (s *Set) OnCommand(e *registry.Handle, c *session.Command) {
 	for _, j := range s.all() {
 		if j.e != e || c.Began.Before(j.created.Add(-registry.ClockTick)) {
 			continue
@@ -298,7 +299,7 @@ func (j *Job) finish(ctx context.Context) {
 	}
 	j.s.gate.LineFinished(j.e.ID(), j.id)
 	r := j.answer(ctx, 0)
-	j.e.RulesOver(ctx, j.submittedLine())
+	j.e.ReleaseLineSecrets(ctx, j.submittedLine())
 	described := j.s.reg.Describe(j.e, j.e.Session.Status()) // before KeepRun changes its labels
 	if j.command {
 		j.discardUnlessAllowed(ctx)
@@ -309,7 +310,7 @@ func (j *Job) finish(ctx context.Context) {
 	} else {
 		r.Draft = j.s.reg.DraftAfterLine(ctx, j.e)
 	}
-	if j.ranInDraft() && !j.drafted.keep || j.command && j.e.Temporary() && (isWorthKeeping(&r) || r.Draft != nil) {
+	if j.ranInDraft() && !j.drafted.keep || j.command && j.e.IsTemporary() && (isWorthKeeping(&r) || r.Draft != nil) {
 		j.s.reg.KeepRun(j.e)
 	}
 	_ = j.apply(triggerFinished, func() { j.outcome.result, j.outcome.at = &r, time.Now() }, func() error {

@@ -16,13 +16,13 @@ import (
 // A record that the disk does not take is kept in memory and retried: a command also runs on a full disk, and its
 // caller gets its result instead of an unknown job.
 
-// maxUnwritten bounds the queued records. Beyond it, records on disk may be out of date.
-const maxUnwritten = 1024
+// maxRetryQueue bounds the queued records. Beyond it, records on disk may be out of date.
+const maxRetryQueue = 1024
 
 // matching returns the unwritten records whose ids have a prefix, oldest first.
 func (s *Set) matching(prefix string) []store.Job {
 	var all []store.Job
-	for _, r := range s.unwritten.All() {
+	for _, r := range s.retryQueue.All() {
 		if strings.HasPrefix(r.ID, prefix) {
 			all = append(all, r)
 		}
@@ -33,7 +33,7 @@ func (s *Set) matching(prefix string) []store.Job {
 
 // row returns the record of a job, or store.ErrNoJob.
 func (s *Set) row(ctx context.Context, id string) (store.Job, error) {
-	if r, there := s.unwritten.Get(id); there {
+	if r, there := s.retryQueue.Get(id); there {
 		return r, nil
 	}
 	return s.store.Job(ctx, id)
@@ -61,11 +61,11 @@ func (s *Set) rows(ctx context.Context, q store.JobQuery) ([]store.Job, error) {
 // write inserts or replaces a record. It queues a record whose write fails.
 func (s *Set) write(ctx context.Context, r store.Job) error {
 	err := s.store.UpdateJob(ctx, r)
-	if _, kept := s.unwritten.Get(r.ID); kept && errors.Is(err, store.ErrNoJob) {
+	if _, kept := s.retryQueue.Get(r.ID); kept && errors.Is(err, store.ErrNoJob) {
 		err = s.store.AddJob(ctx, r)
 	}
 	if err == nil || errors.Is(err, store.ErrNoJob) { // it was deleted before this
-		s.unwritten.Drop(r.ID)
+		s.retryQueue.Drop(r.ID)
 		return nil
 	}
 	s.retryLater(r)
@@ -74,25 +74,25 @@ func (s *Set) write(ctx context.Context, r store.Job) error {
 
 // retryLater queues a record whose write failed.
 func (s *Set) retryLater(r store.Job) {
-	if _, begin := s.unwritten.Add(r.ID, r); !begin {
+	if _, begin := s.retryQueue.Add(r.ID, r); !begin {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.work.Go(func() { s.unwritten.RetryLoop(s.retryUnwritten) })
+		s.work.Go(func() { s.retryQueue.RetryLoop(s.retryWrites) })
 	}
 }
 
-// retryUnwritten writes the queued records, oldest first, until one fails.
-func (s *Set) retryUnwritten() {
+// retryWrites writes the queued records, oldest first, until one fails.
+func (s *Set) retryWrites() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), retryqueue.RetryInterval)
 	defer cancel()
 	for _, r := range s.matching("") {
 		var err error
 		if j := s.byExactID(r.ID); j != nil {
 			err = j.write(ctx)
-		} else if newest, there := s.unwritten.Get(r.ID); there { // it has ended: this is its last
+		} else if newest, there := s.retryQueue.Get(r.ID); there { // it has ended: this is its last
 			err = s.write(ctx, newest)
 		}
 		if err != nil {

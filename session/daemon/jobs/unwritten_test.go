@@ -37,7 +37,7 @@ func refusing(t *testing.T, what string) (s *Set, room func()) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	s = New(registry.New(registry.Config{Log: log, Store: st}), st, nil, log, nil)
-	t.Cleanup(func() { s.stop(); s.unwritten.Stop(); s.work.Wait() })
+	t.Cleanup(func() { s.stop(); s.retryQueue.Stop(); s.work.Wait() })
 	if err := st.CreateSession(t.Context(), store.Session{ID: "s", Name: "s"}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestJobsOnAFullDisk(t *testing.T) {
 				t.Errorf("listed as one that runs: %+v, %v", all, err)
 			}
 			room()
-			s.retryUnwritten()
+			s.retryWrites()
 			if r, err := s.store.Job(ctx, "job-1"); err != nil || r.State != store.JobDone || len(s.matching("")) != 0 {
 				t.Errorf("once there is room: %+v, %v", r, err)
 			}
@@ -95,7 +95,7 @@ func TestUnwrittenJobIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 	room()
-	s.retryUnwritten()
+	s.retryWrites()
 	if _, err := s.store.Job(t.Context(), "job-1"); !errors.Is(err, store.ErrNoJob) {
 		t.Error(err)
 	}

@@ -4,7 +4,7 @@
 // valid values while the file has mistakes.
 //
 // Any goroutine may read; readers take the whole at once (an atomic pointer). Only the maintenance goroutine calls
-// Look.
+// ReloadIfChanged.
 package liveconfig
 
 import (
@@ -30,11 +30,11 @@ import (
 // polls the file. An invalid file changes nothing. A copy of the last valid file outlives the daemon: otherwise a
 // mistake and a restart would apply the defaults, and with them a budget that deletes history.
 type Settings struct {
-	dirs    paths.Dirs
-	log     *slog.Logger
-	current atomic.Pointer[snapshot]
-	seen    string // sys.FileID of the file last read; empty: no file
-	gone    bool   // missing at the last check
+	dirs      paths.Dirs
+	log       *slog.Logger
+	current   atomic.Pointer[snapshot]
+	seen      string // sys.FileID of the file last read; empty: no file
+	isMissing bool   // missing at the last check
 }
 
 // snapshot is one immutable state of the configuration.
@@ -107,8 +107,8 @@ func (s *Settings) Notify() *notify.Options {
 	return n
 }
 
-// NotifyAsked returns how to notify about approvals.
-func (s *Settings) NotifyAsked() *notify.Options {
+// NotifyApproval returns how to notify about approvals.
+func (s *Settings) NotifyApproval() *notify.Options {
 	c := s.Get()
 	if !c.Alerts.Approval {
 		return &notify.Options{}
@@ -145,19 +145,19 @@ func notifyOptions(a *config.Alerts, n *config.Notify) *notify.Options {
 	}
 }
 
-// Look reads the file again if it has changed or was replaced, and reports whether it did.
-func (s *Settings) Look(now time.Time) bool {
+// ReloadIfChanged reads the file again if it has changed or was replaced, and reports whether it did.
+func (s *Settings) ReloadIfChanged(now time.Time) bool {
 	// Includes the inode's change time: tools may preserve time and size when they write in place.
 	id := sys.FileID(s.dirs.ConfigFile())
 	if id == s.seen {
-		s.gone = false
+		s.isMissing = false
 		return false
 	}
-	if id == "" && !s.gone { // editors rename: it may be back in a moment
-		s.gone = true
+	if id == "" && !s.isMissing { // editors rename: it may be back in a moment
+		s.isMissing = true
 		return false
 	}
-	s.gone = false
+	s.isMissing = false
 	if st, err := os.Stat(s.dirs.ConfigFile()); err == nil && now.Sub(st.ModTime()).Abs() < settleTime {
 		return false // the next look is soon enough
 	}

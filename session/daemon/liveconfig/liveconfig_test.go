@@ -63,21 +63,21 @@ func (c *changing) want(sessions int, using, problem string) {
 func TestSettingsFollowTheFile(t *testing.T) {
 	c := newChanging(t, "")
 	c.want(2000, "defaults", "")
-	if c.Look(time.Now()) {
+	if c.ReloadIfChanged(time.Now()) {
 		t.Error("nothing changed")
 	}
 	c.write("[limits]\nsessions = 5\n")
-	if !c.Look(time.Now()) || c.Look(time.Now()) {
+	if !c.ReloadIfChanged(time.Now()) || c.ReloadIfChanged(time.Now()) {
 		t.Error("a change is seen once")
 	}
 	c.want(5, "file", "")
 	c.write("[limits]\nsessions = 0\n")
-	c.Look(time.Now())
+	c.ReloadIfChanged(time.Now())
 	c.want(5, "kept", "2:12: limits.sessions: 0 is out of bounds")
 	c.open()
 	c.want(5, "kept", "limits.sessions")
 	c.write("[limits]\nsessions = 6\n")
-	c.Look(time.Now())
+	c.ReloadIfChanged(time.Now())
 	c.want(6, "file", "")
 }
 
@@ -97,7 +97,7 @@ func TestSettingsWrittenInPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !c.Look(time.Now()) || c.Look(time.Now()) {
+	if !c.ReloadIfChanged(time.Now()) || c.ReloadIfChanged(time.Now()) {
 		t.Error("it is not seen once")
 	}
 	c.want(7, "file", "")
@@ -110,7 +110,7 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 	if err := os.Rename(path, path+"~"); err != nil {
 		t.Fatal(err)
 	}
-	if c.Look(time.Now()) {
+	if c.ReloadIfChanged(time.Now()) {
 		t.Error("a file that is gone for a moment is taken for removed")
 	}
 	c.write("[limits]\nsessions = 7\n")
@@ -118,17 +118,17 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Look(st.ModTime().Add(settleTime / 2)) {
+	if c.ReloadIfChanged(st.ModTime().Add(settleTime / 2)) {
 		t.Error("a file just written is read")
 	}
-	if !c.Look(st.ModTime().Add(2 * settleTime)) {
+	if !c.ReloadIfChanged(st.ModTime().Add(2 * settleTime)) {
 		t.Error("a file left alone is not read")
 	}
 	c.want(7, "file", "")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if c.Look(time.Now()) || !c.Look(time.Now()) {
+	if c.ReloadIfChanged(time.Now()) || !c.ReloadIfChanged(time.Now()) {
 		t.Error("a file that stays away is not noticed")
 	}
 	c.want(2000, "defaults", "")
@@ -159,7 +159,7 @@ func TestParserIsMadeWhenItIsUsed(t *testing.T) {
 
 // The configuration's choice of emulators is what sessions know.
 func TestEnginesOfTheConfiguration(t *testing.T) {
-	for _, row := range config.Rows() {
+	for _, row := range config.KeySpecs() {
 		if row.Key == "shells.engine" {
 			if !slices.Equal(row.Values, session.EngineNames()) || row.Default != session.DefaultEngine {
 				t.Errorf("%v, %s; sessions know %v, %s", row.Values, row.Default, session.EngineNames(), session.DefaultEngine)
@@ -178,7 +178,7 @@ func TestFrameRateIsASetting(t *testing.T) {
 		t.Errorf("without a file %v", d)
 	}
 	c.write("[limits]\nframe_rate = 4\n")
-	if !c.Look(time.Now()) || c.FrameInterval() != 250*time.Millisecond {
+	if !c.ReloadIfChanged(time.Now()) || c.FrameInterval() != 250*time.Millisecond {
 		t.Errorf("at 4 a second %v", c.FrameInterval())
 	}
 }
@@ -191,7 +191,7 @@ func TestHooks_SendWhatAlertsSend(t *testing.T) {
 	c := newChanging(t, hook)
 	for _, details := range []bool{true, false} {
 		c.write("[notify]\ndetails = " + map[bool]string{true: "true", false: "false"}[details] + "\n" + hook)
-		c.Look(time.Now())
+		c.ReloadIfChanged(time.Now())
 		if hooks, known := c.Hooks(); !known || len(hooks) != 1 || hooks[0].Brief == details {
 			t.Errorf("details %v: %+v", details, hooks)
 		}

@@ -45,8 +45,8 @@ func (p *Page) Sample(name string, value float64, labels ...string) {
 	p.b.WriteByte('\n')
 }
 
-// One adds a family of one sample.
-func (p *Page) One(name, kind, help string, value float64) {
+// SingleSample adds a family of one sample.
+func (p *Page) SingleSample(name, kind, help string, value float64) {
 	p.Family(name, kind, help)
 	p.Sample(name, value)
 }
@@ -102,7 +102,7 @@ func (r *Requests) Write(p *Page) {
 	for _, code := range slices.Sorted(maps.Keys(r.codes)) {
 		p.Sample("longterm_http_requests_total", float64(r.codes[code]), "code", strconv.Itoa(code))
 	}
-	p.One("longterm_http_requests_in_flight", "gauge", "Requests under way, streams and those that wait too.", float64(r.inProgress))
+	p.SingleSample("longterm_http_requests_in_flight", "gauge", "Requests under way, streams and those that wait too.", float64(r.inProgress))
 	const name = "longterm_http_request_duration_seconds"
 	p.Family(name, "histogram", "Time to answer requests that wait for nothing.")
 	n := uint64(0)

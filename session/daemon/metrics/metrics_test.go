@@ -17,7 +17,7 @@ func TestPageIsTheFormat(t *testing.T) {
 	p.Sample("longterm_x", 0.25, "state", "a\"b\\c\nd")
 	p.Sample("longterm_x", 1e9, "a", "1", "b", "")
 	p.Sample("longterm_x", 7, "name without a value")
-	p.One("longterm_y_total", "counter", "Two.", 18446744073709551615)
+	p.SingleSample("longterm_y_total", "counter", "Two.", 18446744073709551615)
 	const want = `# HELP longterm_x One\\two\nthree "four".
 # TYPE longterm_x gauge
 longterm_x 1

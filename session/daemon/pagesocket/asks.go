@@ -14,8 +14,8 @@ const (
 	clearDelay = 500 * time.Millisecond
 	// samePromptTime is how long needed input keeps its start time if it is interrupted for less than clearDelay.
 	samePromptTime = time.Minute
-	// maxTold bounds the number of sessions whose reported state is remembered.
-	maxTold = 1024
+	// maxReported bounds the number of sessions whose reported state is remembered.
+	maxReported = 1024
 )
 
 // promptState is the part of a session's state that input events report.
@@ -100,7 +100,7 @@ func (a *inputFilter) release() []api.Event {
 
 // note records the state reported to the page.
 func (a *inputFilter) note(e *api.Event) {
-	if a.reported == nil || len(a.reported) >= maxTold {
+	if a.reported == nil || len(a.reported) >= maxReported {
 		a.reported = map[string]promptState{}
 	}
 	a.reported[e.Session.ID] = promptState{e.Session.Needs, e.Session.Activity}

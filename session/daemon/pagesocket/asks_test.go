@@ -84,10 +84,10 @@ func TestAskings(t *testing.T) {
 	want("but that it has errors", take("c", "text", 200, 1), 22)
 	a.note(&api.Event{Session: &api.Session{ID: "d", Needs: &api.InputRequest{Kind: "text", Since: at(0)}}})
 	want("what the page was told with something else", take("d", "text", 100, 0))
-	for n := range 3 * maxTold {
+	for n := range 3 * maxReported {
 		take("many"+time.Duration(n).String(), "text", 0, 0)
 	}
-	if len(a.reported) > maxTold {
+	if len(a.reported) > maxReported {
 		t.Errorf("%d sessions are known", len(a.reported))
 	}
 }

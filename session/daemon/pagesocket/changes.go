@@ -22,7 +22,7 @@ type changes struct {
 	last  string              // session of the last reported event
 	seq   uint64              // of that event; 0: of none
 	// per session in known, what short messages can refer to
-	asked map[string]knownInput
+	knownInputs map[string]knownInput
 }
 
 // seed is the seed of the hashes of members.
@@ -41,10 +41,10 @@ var memberNames = func() (names []string) {
 func (c *changes) setAll(id string, session []byte) {
 	if c.known[id] == nil && len(c.known) >= maxKnown {
 		clear(c.known)
-		clear(c.asked)
+		clear(c.knownInputs)
 	}
 	if c.known == nil {
-		c.known, c.asked = map[string][]uint64{}, map[string]knownInput{}
+		c.known, c.knownInputs = map[string][]uint64{}, map[string]knownInput{}
 	}
 	hashes := make([]uint64, len(memberNames))
 	members(session, func(name string, value []byte) {
@@ -107,10 +107,10 @@ func isSent(name string, only []string) bool {
 
 // forget drops what the page knows of a session, or of all if id is empty.
 func (c *changes) forget(id string) {
-	delete(c.asked, id)
+	delete(c.knownInputs, id)
 	if delete(c.known, id); id == "" {
 		clear(c.known)
-		clear(c.asked)
+		clear(c.knownInputs)
 		c.last, c.seq = "", 0
 	}
 }
@@ -152,7 +152,7 @@ func valueLen(b []byte) int {
 
 // writeEvent sends an event with the members of its session that the page does not know.
 func (c *conn) writeEvent(e *api.Event) error {
-	if !c.brief || e.Session == nil {
+	if !c.partialFrames || e.Session == nil {
 		c.changes.seq = e.Seq
 		return c.send(struct {
 			T     string     `json:"t"`
@@ -163,7 +163,7 @@ func (c *conn) writeEvent(e *api.Event) error {
 	if err != nil {
 		return err
 	}
-	if c.terse {
+	if c.shortMessages {
 		if short, ok := c.changes.short(nil, e, session); ok {
 			return c.write(func(dst []byte) []byte { return append(dst, short...) })
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxAsked is the number of image requests that may wait; the page uses half of it.
-	maxAsked = 64
+	// maxImageRequests is the number of image requests that may wait; the page uses half of it.
+	maxImageRequests = 64
 	// maxShown is the number of images of a screen that can be requested. An emulator keeps no more.
 	maxShown = 1024
 )
@@ -57,7 +57,7 @@ func (c *conn) requestImage(m *wire.Message) {
 		return
 	}
 	if c.imageRequests == nil {
-		c.imageRequests = make(chan imageRequest, maxAsked)
+		c.imageRequests = make(chan imageRequest, maxImageRequests)
 		asked := c.imageRequests
 		c.working.Go(func() { c.answerImages(asked) })
 	}

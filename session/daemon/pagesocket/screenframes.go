@@ -75,7 +75,7 @@ func (c *conn) subscribe(m *wire.Message) {
 		return
 	}
 	p = &sub{c: c, id: m.ID, e: e, wake: make(chan struct{}, 1), view: v, changed: true, sizes: map[uint64]int{}}
-	p.client = &sizepolicy.Client{Policy: sizepolicy.None, Is: sizepolicy.Identity{
+	p.client = &sizepolicy.Client{Policy: sizepolicy.None, Identity: sizepolicy.Identity{
 		Kind: "page", By: identity.Of(c.ctx), Since: time.Now(), ViewOnly: !c.mayType(),
 	}}
 	p.ctx, p.stop = context.WithCancel(c.ctx)
@@ -142,7 +142,7 @@ func (p *sub) run(thumb bool) error {
 	if !thumb { // watching keeps a temporary session alive; pages do not affect its size
 		p.e.Clients.Join(p.client)
 		defer func() {
-			if p.e.Clients.Leave(p.client) && p.e.Temporary() && p.e.Session.Status().State != session.Running {
+			if p.e.Clients.Leave(p.client) && p.e.IsTemporary() && p.e.Session.Status().State != session.Running {
 				p.c.srv.Registry.RemoveEnded(p.e)
 			}
 		}()
@@ -357,7 +357,7 @@ func (s *frames) emulatorAt(f *wire.Frame) error {
 // send writes a frame, and counts it as unacknowledged.
 func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 	p := s.p
-	f.Thin = p.c.brief
+	f.Thin = p.c.partialFrames
 	p.mu.Lock()
 	f.N = p.sent + 1
 	p.mu.Unlock()

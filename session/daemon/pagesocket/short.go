@@ -17,7 +17,7 @@ import (
 // character that starts neither JSON objects nor short frames (docs/web-protocol.md, "Short messages"). Numbers are in
 // base 36.
 const (
-	shortAsks     = '!' // event: number, elapsed time and requested input
+	shortInput    = '!' // event: number, elapsed time and requested input
 	shortProgress = '%' // event: number, elapsed time and progress
 	shortOK       = '=' // acknowledges a subscription's input up to a message
 )
@@ -35,11 +35,11 @@ const unhashed = 2
 func (c *changes) note(e *api.Event) {
 	id := e.Session.ID
 	c.last, c.seq = id, e.Seq
-	v := c.asked[id]
+	v := c.knownInputs[id]
 	if v.activity = e.Session.Activity; e.Session.Needs != nil {
 		v.needs = *e.Session.Needs
 	}
-	c.asked[id] = v
+	c.knownInputs[id] = v
 }
 
 // short appends an event as a short message. ok is false if the message would not cover it. The event must belong to
@@ -74,11 +74,11 @@ func (c *changes) short(dst []byte, e *api.Event, session []byte) (out []byte, o
 
 // appendNeeds appends the requested input of a session, or nothing if it no longer needs any.
 func (c *changes) appendNeeds(dst []byte, e *api.Event) (out []byte, ok bool) {
-	s, was := e.Session, c.asked[e.Session.ID]
+	s, was := e.Session, c.knownInputs[e.Session.ID]
 	if !sameActivity(was.activity, s.Activity) {
 		return dst, false
 	}
-	dst = append(strconv.AppendUint(append(dst, shortAsks), e.Seq-c.seq, 36), ',')
+	dst = append(strconv.AppendUint(append(dst, shortInput), e.Seq-c.seq, 36), ',')
 	if s.Activity != nil {
 		dst = strconv.AppendInt(dst, s.Activity.ElapsedMS, 36)
 	}
@@ -99,7 +99,7 @@ var progressMembers = []string{"progress", "activity", "last_output"}
 
 // progress appends the progress of a session's program, if nothing else is new.
 func (c *changes) progress(dst []byte, e *api.Event, session []byte) (out []byte, ok bool) {
-	a, was := e.Session.Activity, c.asked[e.Session.ID].activity
+	a, was := e.Session.Activity, c.knownInputs[e.Session.ID].activity
 	if a == nil || was == nil || !a.Running || a.Progress == nil || a.Progress.State != "normal" {
 		return dst, false
 	}
@@ -153,7 +153,7 @@ const ackDelay = time.Second
 // acknowledgeInput acknowledges input. Input of agents is acknowledged at once, because a page that reconnects sends
 // unacknowledged input again, and that would request approval again.
 func (p *sub) acknowledgeInput(q int64) {
-	if !p.c.terse || q < 0 || identity.Of(p.ctx).IsAgent() {
+	if !p.c.shortMessages || q < 0 || identity.Of(p.ctx).IsAgent() {
 		_ = p.c.send(reply{T: "ok", Q: &q})
 		return
 	}

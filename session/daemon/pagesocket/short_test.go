@@ -43,7 +43,7 @@ func (r *reader) short(t *testing.T, b []byte) {
 	}
 	f := strings.SplitN(string(b[1:]), ",", 4)
 	more, err := strconv.ParseUint(f[0], 36, 64)
-	if err != nil || b[0] != shortAsks || len(f) < 2 {
+	if err != nil || b[0] != shortInput || len(f) < 2 {
 		t.Fatalf("%q: %v", b, err)
 	}
 	part := map[string]any{"needs_input": nil}
@@ -198,7 +198,7 @@ func TestShortAsks(t *testing.T) {
 		}
 		page.shows(t, s, e.Kind)
 	}
-	if a, p := short[shortAsks], short[shortProgress]; a < 100 || p < 50 || bytes > 30*(a+p) {
+	if a, p := short[shortInput], short[shortProgress]; a < 100 || p < 50 || bytes > 30*(a+p) {
 		t.Errorf("%d and %d were told in short, in %d bytes", a, p, bytes)
 	}
 	c.setAll("s0", []byte("{}"))
@@ -206,7 +206,7 @@ func TestShortAsks(t *testing.T) {
 		c.setAll(fmt.Sprint("many", n), []byte("{}"))
 		c.note(&api.Event{Seq: 1, Session: &api.Session{ID: fmt.Sprint("many", n)}})
 	}
-	if len(c.asked) > maxKnown {
-		t.Errorf("%d sessions are known", len(c.asked))
+	if len(c.knownInputs) > maxKnown {
+		t.Errorf("%d sessions are known", len(c.knownInputs))
 	}
 }

@@ -41,19 +41,19 @@ const (
 	writeTime    = 30 * time.Second // of one write: a page that never reads is cut off
 	pingInterval = 20 * time.Second
 	// without any message from the page, including answers to pings, it counts as disconnected
-	deadAfter   = 90 * time.Second
-	defaultRate = 2000 // messages a second
-	packFrom    = 512  // size in bytes from which a message is compressed
-	listAtOnce  = 100  // sessions in one message of a list
+	deadAfter       = 90 * time.Second
+	defaultRate     = 2000 // messages a second
+	minCompressSize = 512  // size in bytes from which a message is compressed
+	listBatch       = 100  // sessions in one message of a list
 	// bytes of unacknowledged frames of all subscriptions, not counting the first frame of each
 	maxInFlight = 1 << 18
 )
 
 // Close codes of the page's socket.
 const (
-	CloseRevoked  = 4001
-	CloseNonsense = 4002
-	CloseFlood    = 4003
+	CloseRevoked        = 4001
+	CloseInvalidMessage = 4002
+	CloseFlood          = 4003
 )
 
 var upgrader = websocket.Upgrader{
@@ -74,7 +74,7 @@ type Host interface {
 	Approvals(ctx context.Context) ([]api.Approval, error)
 	// ShowsEvent reports whether the caller may see e, and removes the parts that it may not.
 	ShowsEvent(ctx context.Context, e *api.Event) bool
-	// Veil returns the secrets to mask for the caller; nil if none.
+	// Redactor returns the secrets to mask for the caller; nil if none.
 	Redactor(ctx context.Context) *redact.Set
 	// Type types by the rules. It calls asked when a user has to approve the input, and waits for the answer.
 	Type(ctx context.Context, e *registry.Handle, t session.TypeRequest, asked func()) error
@@ -104,8 +104,8 @@ type conn struct {
 
 	imageRequests chan imageRequest // image requests; nil if none yet. Used by the reader
 
-	brief bool // the page supports partial frames and sessions; set before the first subscription
-	terse bool // the page supports short messages; set before the first subscription
+	partialFrames bool // the page supports partial frames and sessions; set before the first subscription
+	shortMessages bool // the page supports short messages; set before the first subscription
 
 	inputs  inputFilter // used by the goroutine that writes events
 	changes changes     // likewise
@@ -162,7 +162,7 @@ func (c *conn) closeWith(cause error) {
 	case errors.Is(cause, apitoken.ErrNotFound), errors.Is(cause, apitoken.ErrExpired):
 		code, text = CloseRevoked, cause.Error()
 	case errors.Is(cause, wire.ErrMessage):
-		code, text = CloseNonsense, "invalid message"
+		code, text = CloseInvalidMessage, "invalid message"
 	case errors.Is(cause, errLarge):
 		code, text = websocket.CloseMessageTooBig, cause.Error()
 	case errors.Is(cause, errFlood):
@@ -170,7 +170,7 @@ func (c *conn) closeWith(cause error) {
 	}
 	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
 	// unread data would make the system discard the reason
-	if code == CloseNonsense || code == CloseFlood || code == websocket.CloseMessageTooBig {
+	if code == CloseInvalidMessage || code == CloseFlood || code == websocket.CloseMessageTooBig {
 		conn := c.ws.NetConn()
 		_ = conn.SetReadDeadline(time.Now().Add(closeTime))
 		_, _ = io.CopyN(io.Discard, conn, 4*wire.MaxMessage)
@@ -212,7 +212,7 @@ func (c *conn) listen(alive func()) {
 		}
 		switch {
 		case m.T == "hello" && !greeted:
-			greeted, c.brief, c.terse = true, m.Brief, m.Brief && m.Terse
+			greeted, c.partialFrames, c.shortMessages = true, m.Brief, m.Brief && m.Terse
 			c.working.Go(func() { c.writeEvents(m.After) })
 		case greeted:
 			c.handle(&m)
@@ -285,7 +285,7 @@ func (c *conn) write(make func(dst []byte) []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	c.ws.EnableWriteCompression(len(b) >= packFrom)
+	c.ws.EnableWriteCompression(len(b) >= minCompressSize)
 	if err := c.ws.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
 		return err
 	}
@@ -347,22 +347,22 @@ type hello struct {
 // last event that the page saw.
 func (c *conn) writeEvents(after uint64) {
 	g := c.srv.Host.Grant(c.ctx)
-	l, newest := c.srv.Registry.Bus.Begin()
+	l, newest := c.srv.Registry.Bus.ListenWithSeq()
 	var missed []api.Event
 	if after > 0 {
-		c.srv.Registry.Bus.Leave(l)
+		c.srv.Registry.Bus.Unsubscribe(l)
 		l, missed, newest = c.srv.Registry.Bus.Resume(after)
 	}
-	defer c.srv.Registry.Bus.Leave(l)
+	defer c.srv.Registry.Bus.Unsubscribe(l)
 	err := c.send(hello{
 		T: "hello", Protocol: 1, Build: c.srv.Build, Page: web.Embedded().Hash(), Epoch: epoch(), Seq: newest, Name: g.Name, May: g.Rights().Names(),
 		Session: g.Session, Label: g.Label, Masked: !c.srv.Host.Redactor(c.ctx).Empty(), Now: time.Now(),
 	})
 	if err == nil && after == 0 {
-		err = c.lists()
+		err = c.sendLists()
 	}
 	for i := 0; err == nil && i < len(missed); i++ {
-		err = c.event(&missed[i])
+		err = c.reportEvent(&missed[i])
 	}
 	tick := time.NewTicker(pingInterval)
 	defer tick.Stop()
@@ -380,7 +380,7 @@ func (c *conn) writeEvents(after uint64) {
 				c.end(context.Canceled) // the daemon leaves
 				return
 			}
-			err = c.event(&e)
+			err = c.reportEvent(&e)
 		case <-calm.C:
 			err = c.sendEvents(c.inputs.release())
 		case now := <-tick.C:
@@ -393,8 +393,8 @@ func (c *conn) writeEvents(after uint64) {
 	}
 }
 
-// lists sends all sessions and pending approvals.
-func (c *conn) lists() error {
+// sendLists sends all sessions and pending approvals.
+func (c *conn) sendLists() error {
 	c.inputs.held = nil
 	c.inputs.forget("")
 	c.changes.forget("")
@@ -411,7 +411,7 @@ func (c *conn) lists() error {
 		More  bool          `json:"more,omitempty"`
 	}
 	for first := true; first || len(list) > 0; first = false {
-		n := min(len(list), listAtOnce)
+		n := min(len(list), listBatch)
 		if err := c.send(sessions{"sessions", list[:n], first, n < len(list)}); err != nil {
 			return err
 		}
@@ -428,10 +428,10 @@ func (c *conn) lists() error {
 	}{"approvals", asked})
 }
 
-// event reports an event. It reports a session as removed if the page may no longer see it.
-func (c *conn) event(e *api.Event) error {
+// reportEvent reports an event. It reports a session as removed if the page may no longer see it.
+func (c *conn) reportEvent(e *api.Event) error {
 	if e.Kind == "lost" {
-		return c.lists()
+		return c.sendLists()
 	}
 	v := *e
 	if !c.srv.Host.ShowsEvent(c.ctx, &v) {
@@ -441,7 +441,7 @@ func (c *conn) event(e *api.Event) error {
 		v = api.Event{Seq: e.Seq, Kind: "removed", Session: &api.Session{ID: e.Session.ID, Name: e.Session.Name, Argv: []string{}, Labels: map[string]string{}}}
 	}
 	c.srv.Host.Redactor(c.ctx).MaskDeep(&v)
-	if c.brief && v.Kind == "input" && v.Session != nil {
+	if c.partialFrames && v.Kind == "input" && v.Session != nil {
 		return c.sendEvents(c.inputs.add(v, time.Now()))
 	}
 	if err := c.sendEvents(c.inputs.release()); err != nil {

@@ -142,7 +142,7 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 		}
 		return p.e.Session.Resize(p.ctx, cols, rows)
 	}
-	t, err := typingOf(m)
+	t, err := typeRequestOf(m)
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
@@ -150,8 +150,8 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	t.FromUser = !identity.Of(p.ctx).IsAgent()
-	if p.e.OnPipes() {
-		t = onPipes(t)
+	if p.e.UsesPipes() {
+		t = withPipeEnter(t)
 	}
 	if t.ID == "" {
 		return p.c.srv.Host.Type(p.ctx, p.e, t, asked)
@@ -168,8 +168,8 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 	}
 }
 
-// onPipes makes Enter end lines: on a pipe no terminal driver does that.
-func onPipes(t session.TypeRequest) session.TypeRequest {
+// withPipeEnter makes Enter end lines: on a pipe no terminal driver does that.
+func withPipeEnter(t session.TypeRequest) session.TypeRequest {
 	encode := t.Encode
 	if encode == nil {
 		return t
@@ -186,8 +186,8 @@ func onPipes(t session.TypeRequest) session.TypeRequest {
 	return t
 }
 
-// typingOf converts a message to input. Keys and pastes are encoded later, with the terminal's modes.
-func typingOf(m *wire.Message) (session.TypeRequest, error) {
+// typeRequestOf converts a message to input. Keys and pastes are encoded later, with the terminal's modes.
+func typeRequestOf(m *wire.Message) (session.TypeRequest, error) {
 	var t session.TypeRequest
 	switch m.T {
 	case "key":

@@ -4,10 +4,10 @@
 //
 //	event, output, read, wait → due → look (package listeners, one table for all sessions that are due) → registry, events
 //
-// The kernel reports no new listener, so sessions are looked at when a change is likely: soon after a command or program
-// has started or ended, after output, and when a caller reads the session or waits for a port. Looks without news become
-// rare and then stop until the next of these. A look may follow the one before only after 20 times what that took, so
-// that looks take at most some 5 % of a core. Start's goroutine and callers look one at a time.
+// The kernel reports no new listener, so sessions are scanned when a change is likely: soon after a command or program has
+// started or ended, after output, and when a caller reads the session or waits for a port. Scans without news become rare and
+// then stop until the next of these. The pause after a scan is at least 20 times its duration, so that scans take at most 5 %
+// of a core. Start's goroutine and callers scan one at a time.
 package ports
 
 import (
@@ -42,11 +42,11 @@ const (
 // Watch tracks the listening ports of all sessions. A nil Watch, as for replicas of another machine's sessions, does
 // nothing.
 type Watch struct {
-	reg   *registry.Registry
-	pace  *idlepoll.Poller
-	find  func(groups [][]int, unix bool) []listeners.GroupSockets
-	alarm *idlepoll.Alarm
-	wake  chan struct{}
+	reg    *registry.Registry
+	poller *idlepoll.Poller
+	find   func(groups [][]int, unix bool) []listeners.GroupSockets
+	alarm  *idlepoll.Alarm
+	wake   chan struct{}
 
 	scanning sync.Mutex // held during a scan; before mu
 
@@ -65,9 +65,9 @@ type watched struct {
 	awaited     int           // callers that wait for a port
 }
 
-// New returns a watch of a registry's sessions. It looks by itself after Start.
+// New returns a watch of a registry's sessions. It scans on its own after Start.
 func New(reg *registry.Registry, pace *idlepoll.Poller) *Watch {
-	w := &Watch{reg: reg, pace: pace, find: listeners.Find, sessions: map[string]*watched{}, wake: make(chan struct{}, 1)}
+	w := &Watch{reg: reg, poller: pace, find: listeners.Find, sessions: map[string]*watched{}, wake: make(chan struct{}, 1)}
 	w.alarm = pace.Alarm(func() {
 		select {
 		case w.wake <- struct{}{}:
@@ -94,12 +94,12 @@ func (w *Watch) Start(ctx context.Context) (stop func()) {
 // run scans sessions when they are due, until ctx ends.
 func (w *Watch) run(ctx context.Context) {
 	heard := w.reg.Bus.Listen()
-	defer w.reg.Bus.Leave(heard)
+	defer w.reg.Bus.Unsubscribe(heard)
 	defer w.alarm.Stop()
-	sweep := w.pace.Ticker(outputPause)
+	sweep := w.poller.Ticker(outputPause)
 	defer sweep.Stop()
 	for _, e := range w.reg.All() { // those of the daemon before
-		w.expect(e)
+		w.scheduleSoon(e)
 	}
 	for {
 		select {
@@ -124,7 +124,7 @@ func (w *Watch) handle(ev *api.Event) {
 	switch {
 	case ev.Kind == "lost":
 		for _, e := range w.reg.All() {
-			w.expect(e)
+			w.scheduleSoon(e)
 		}
 	case ev.Session == nil:
 	case ev.Kind == "removed":
@@ -132,14 +132,14 @@ func (w *Watch) handle(ev *api.Event) {
 		delete(w.sessions, ev.Session.ID)
 		w.mu.Unlock()
 	case slices.Contains([]string{"created", "state", "command", "shell"}, ev.Kind):
-		if e := w.reg.ByID(ev.Session.ID); e != nil && e.Ready() {
-			w.expect(e)
+		if e := w.reg.ByID(ev.Session.ID); e != nil && e.IsReady() {
+			w.scheduleSoon(e)
 		}
 	}
 }
 
-// expect schedules scans of a session whose ports have likely changed.
-func (w *Watch) expect(e *registry.Handle) { w.schedule(e, firstPause) }
+// scheduleSoon schedules scans of a session whose ports have likely changed.
+func (w *Watch) scheduleSoon(e *registry.Handle) { w.schedule(e, firstPause) }
 
 // schedule sets the next scan of a session to after a pause, unless it is due earlier.
 func (w *Watch) schedule(e *registry.Handle, pause time.Duration) {
@@ -206,7 +206,7 @@ func (w *Watch) sweep() {
 	}
 	w.mu.Unlock()
 	for _, e := range printed {
-		w.expect(e)
+		w.scheduleSoon(e)
 	}
 }
 
@@ -223,7 +223,7 @@ func (w *Watch) scanDue(now time.Time) {
 	}
 	w.mu.Unlock()
 	if awaited {
-		w.pace.NoteActivity() // looks would come at the beat of an idle daemon
+		w.poller.NoteActivity() // looks would come at the beat of an idle daemon
 	}
 	w.scan(due, unix)
 	w.mu.Lock()

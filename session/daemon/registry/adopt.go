@@ -51,7 +51,7 @@ func adoptOutcomeOf(r *store.Session, silent bool, since, now time.Time) adoptOu
 	unborn := r.State == string(session.Running) && r.PID == 0
 	told := !since.IsZero() && since.Before(r.Created)
 	switch {
-	case unborn && (r.Temporary || r.Call != "" && (told || r.Asked != "" && !silent)): // its caller asks again
+	case unborn && (r.Temporary || r.Call != "" && (told || r.RequestDigest != "" && !silent)): // its caller asks again
 		return asNeverStarted
 	case r.Temporary && !r.Ended.IsZero() && now.Sub(r.Ended) > TemporaryGrace:
 		return asRead
@@ -85,7 +85,7 @@ func (h *Registry) Load(ctx context.Context) error {
 		if known[r.ID] = true; h.undeleted.has(r.ID) {
 			continue
 		}
-		h.adoption.mustAdd(h.handleFor(r))
+		h.adoption.addOrRename(h.handleFor(r))
 	}
 	return h.adoption.loadUnrecorded(ctx, known)
 }
@@ -119,13 +119,13 @@ func (a *adoption) loadUnrecorded(ctx context.Context, known map[string]bool) er
 		if err := a.reg.store.CreateSession(ctx, rec); err != nil {
 			a.reg.log.Error("record a found session", "session", rec.ID, "err", err)
 		}
-		a.mustAdd(a.reg.handleFor(rec))
+		a.addOrRename(a.reg.handleFor(rec))
 	}
 	return nil
 }
 
-// mustAdd adds a handle of an earlier daemon. It renames the session if its name is taken.
-func (a *adoption) mustAdd(e *Handle) {
+// addOrRename adds a handle of an earlier daemon. It renames the session if its name is taken.
+func (a *adoption) addOrRename(e *Handle) {
 	if a.reg.add(e) != nil {
 		e.rec.Name += "-" + e.rec.ID[:min(8, len(e.rec.ID))]
 		_ = a.reg.add(e)
@@ -197,7 +197,7 @@ func (a *adoption) adoptLive(ctx context.Context, k Keeper, s *wire.Session) err
 			State: string(session.Running), Created: time.Unix(0, s.Started),
 		}
 		e = NewHandle(rec)
-		a.mustAdd(e)
+		a.addOrRename(e)
 		a.reg.host.Notice("session %s was running without a record; it is called %s now", s.ID, e.rec.Name)
 		if err := a.reg.store.CreateSession(ctx, e.rec); err != nil {
 			a.reg.log.Error("record a recovered session", "session", s.ID, "err", err)
@@ -376,8 +376,8 @@ func (h *Registry) newOwner(e *Handle, dev *device, r *ring.Ring, j openedJourna
 		OnCommand:   func(c session.Command) { h.onCommand(e, c) },
 
 		Build: h.build, PreviousCrashed: h.crashed, SuspectSlot: h.suspects, EmulatorCache: h.emulators,
-		Vault: h.known, Secrets: &answerer{h, e}, OnFiring: func(f session.Firing) { h.onFired(e, f) },
-		FrameInterval: h.conf.FrameInterval, Poller: h.pace,
+		Vault: h.known, Secrets: &secretResolver{h, e}, OnRuleMatch: func(f session.RuleMatch) { h.onRuleMatch(e, f) },
+		FrameInterval: h.conf.FrameInterval, Poller: h.poller,
 	}
 	if dev != nil {
 		cfg.Device = dev

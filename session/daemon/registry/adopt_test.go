@@ -37,14 +37,14 @@ func TestFates(t *testing.T) {
 		{"ran, and was not started", store.Session{State: "running"}, asLost, 0},
 		{"lost before", store.Session{State: "lost", Ended: long}, asLost, 0},
 		{"of a call, ran", store.Session{State: "running", PID: 9, Call: "c1"}, asLost, 0},
-		{"of a call, not started", store.Session{State: "running", Call: "c1", Asked: "a"}, asNeverStarted, time.Hour},
+		{"of a call, not started", store.Session{State: "running", Call: "c1", RequestDigest: "a"}, asNeverStarted, time.Hour},
 		{"temporary, ran", store.Session{State: "running", PID: 9, Temporary: true}, asLost, 0},
 		{"temporary, not started", store.Session{State: "running", Temporary: true}, asNeverStarted, 0},
 		{"temporary, just ended", store.Session{State: "exited", Ended: short, Temporary: true}, asHistory, 0},
 		{"temporary, ended long ago", store.Session{State: "exited", Ended: long, Temporary: true}, asRead, 0},
 		{"temporary, lost long ago", store.Session{State: "lost", Ended: long, Temporary: true}, asRead, 0},
 		{"temporary, lost just now", store.Session{State: "lost", Ended: short, Temporary: true}, asLost, 0},
-		{"of a call, its keeper is dead", store.Session{State: "running", Call: "c1", Asked: "a"}, asNeverStarted, 0},
+		{"of a call, its keeper is dead", store.Session{State: "running", Call: "c1", RequestDigest: "a"}, asNeverStarted, 0},
 		{"of a job, its keeper is dead", store.Session{State: "running", Call: "j1"}, asLost, 0},
 		{"of a job, not started", store.Session{State: "running", Call: "j1"}, asNeverStarted, time.Hour},
 		{"of a job, its keeper is dead, and another one told", store.Session{State: "running", Call: "j1"}, asLost, -time.Second},
@@ -63,7 +63,7 @@ func TestFates(t *testing.T) {
 
 // A keeper that runs and does not answer may have what was started for a call.
 func TestFateUnderASilentKeeper(t *testing.T) {
-	if got := adoptOutcomeOf(&store.Session{State: "running", Call: "c1", Asked: "a"}, true, time.Time{}, time.Now()); got != asLost {
+	if got := adoptOutcomeOf(&store.Session{State: "running", Call: "c1", RequestDigest: "a"}, true, time.Time{}, time.Now()); got != asLost {
 		t.Errorf("%s", got)
 	}
 }
@@ -76,8 +76,8 @@ type host struct {
 }
 
 func (h *host) KeeperFor(string) (Keeper, error)  { return nil, errors.New("no keeper can be started") }
-func (h *host) Ran(_ *Handle, c *session.Command) { h.ran = append(h.ran, c.Number) }
-func (h *host) Leaving() bool                     { return h.leaving }
+func (h *host) OnCommand(_ *Handle, c *session.Command) { h.ran = append(h.ran, c.Number) }
+func (h *host) IsStopping() bool                     { return h.leaving }
 func (h *host) Approvals(string) []string         { return nil }
 func (h *host) OnRemoved(string)                  {}
 func (h *host) Notice(format string, args ...any) {

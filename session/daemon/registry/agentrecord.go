@@ -60,7 +60,7 @@ func (r *agentRecord) resume(a *agentstate.Agent) []string {
 
 // saveAgent writes an agent's record to its file if it has changed.
 func (h *Registry) saveAgent(e *Handle, r *agentRecord) {
-	if reflect.DeepEqual(e.savedAgent, r) || e.Temporary() {
+	if reflect.DeepEqual(e.savedAgent, r) || e.IsTemporary() {
 		return
 	}
 	b, err := json.Marshal(r)

@@ -291,7 +291,7 @@ func (w *agentWatch) poll(ctx context.Context) (next time.Duration) {
 		return maxAgentPoll
 	}
 	st := w.e.Session.Status()
-	rows := sinceRestored(rowsOf(&w.frame))
+	rows := rowsAfterDivider(rowsOf(&w.frame))
 	l := agentstate.Observation{
 		Now: time.Now(), Waits: string(st.Needs.Kind), Output: st.LastOutput, Typed: st.LastTyped,
 		Screen: agentstate.Screen{Title: st.Title, Rows: rows},
@@ -322,7 +322,7 @@ func (w *agentWatch) redactedEvidence(v *agentstate.Verdict, rows []string, abov
 	if v.Source == agentstate.FromScreen && !set.Empty() {
 		row := slices.IndexFunc(rows, func(row string) bool { return strings.TrimSpace(row) == v.Evidence })
 		if set.MaskFrame(&w.frame, above); row >= 0 {
-			return strings.TrimSpace(sinceRestored(rowsOf(&w.frame))[row])
+			return strings.TrimSpace(rowsAfterDivider(rowsOf(&w.frame))[row])
 		}
 	}
 	return set.MaskText(v.Evidence)

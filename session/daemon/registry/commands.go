@@ -19,7 +19,7 @@ import (
 
 // onCommand records the start or end of a command.
 func (h *Registry) onCommand(e *Handle, c session.Command) {
-	h.host.Ran(e, &c)
+	h.host.OnCommand(e, &c)
 	h.watchers.command(e, &c)
 	if !c.Running && h.sandboxOf(e).drafts != nil {
 		h.drafts.CommandEnded(h.Drafts(), h.log, e.rec.ID, int(c.Number), &h.draftCounts)
@@ -28,7 +28,7 @@ func (h *Registry) onCommand(e *Handle, c session.Command) {
 		return
 	}
 	rec := CommandRecord(e.rec.ID, &c)
-	h.records.Later(writequeue.Key{Session: rec.Session, Command: rec.N}, func() {
+	h.records.Enqueue(writequeue.Key{Session: rec.Session, Command: rec.N}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		_, err := h.store.AddCommand(ctx, rec)
@@ -76,8 +76,8 @@ const (
 	ByProgram = "program"
 )
 
-// By returns the source name of an actor, or "" for a user.
-func By(a identity.Actor, program bool) string {
+// AuthorName returns the source name of an actor, or "" for a user.
+func AuthorName(a identity.Actor, program bool) string {
 	switch {
 	case a.IsAgent():
 		return byAgent + a.Agent
@@ -87,9 +87,9 @@ func By(a identity.Actor, program bool) string {
 	return ""
 }
 
-// Typist returns By for typed input. It also names users that came by a token or from another host.
-func Typist(a identity.Actor, program bool) string {
-	by := By(a, program)
+// InputAuthorName returns By for typed input. It also names users that came by a token or from another host.
+func InputAuthorName(a identity.Actor, program bool) string {
+	by := AuthorName(a, program)
 	switch {
 	case by != "":
 	case a.Token != "":
@@ -100,8 +100,8 @@ func Typist(a identity.Actor, program bool) string {
 	return by
 }
 
-// RanBy returns the source of a command; empty: the user at this machine's keyboard, or unknown.
-func RanBy(r *store.Command) string {
+// CommandAuthor returns the source of a command; empty: the user at this machine's keyboard, or unknown.
+func CommandAuthor(r *store.Command) string {
 	if r.Source == session.ByExec || r.Source == ByProgram {
 		return r.Source
 	}

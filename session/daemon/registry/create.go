@@ -48,7 +48,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, job str
 
 // create creates the session of a call; a zero Call has no id. It calls record before the process is started.
 func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record func(*Handle) error) (*Handle, error) {
-	if h.host.Leaving() {
+	if h.host.IsStopping() {
 		return nil, ErrReplaced()
 	}
 	agent := identity.Of(ctx).Agent
@@ -69,7 +69,7 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		return nil, err
 	}
 	plan.Record.Policy, plan.Record.Agent = n.Policy, agent
-	plan.Record.Call, plan.Record.Asked = of.ID, of.Asked
+	plan.Record.Call, plan.Record.RequestDigest = of.ID, of.RequestDigest
 	k, err := h.host.KeeperFor(plan.Record.Keeper)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).
@@ -91,13 +91,13 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 	defer over()
 	start, err := h.spawn(wanted, e, k, plan)
 	if err != nil {
-		if h.host.Leaving() { // the successor finds the record, and the process if there is one
+		if h.host.IsStopping() { // the successor finds the record, and the process if there is one
 			return nil, errReplacedMeanwhile()
 		}
 		h.forget(e)
 		return nil, err
 	}
-	h.beginLater(e, start)
+	h.startOwnerLater(e, start)
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("created", &view)
 	return e, nil
@@ -193,13 +193,13 @@ func (h *Registry) reserve(ctx context.Context, e *Handle, makeName bool) error 
 	return nil
 }
 
-// answerTime is the time given to the caller of a new session to receive the answer.
+// answerTime is the delay of a new session's owner, so that its caller receives the answer first.
 const answerTime = 3 * time.Millisecond
 
-// beginLater starts a new session's owner and records its pid shortly after the answer. Both take as much work as all
+// startOwnerLater starts a new session's owner and records its pid shortly after the answer. Both take as much work as all
 // before, and would delay the client on a busy machine. An operation starts the owner earlier; the keeper knows the
 // pid.
-func (h *Registry) beginLater(e *Handle, start func()) {
+func (h *Registry) startOwnerLater(e *Handle, start func()) {
 	h.writes.Go(func() {
 		time.Sleep(answerTime)
 		start()
@@ -215,7 +215,7 @@ func (h *Registry) withCallerContext(ctx context.Context, of Call) (wanted conte
 		return wanted, cancel
 	}
 	stop := context.AfterFunc(ctx, func() {
-		if !h.host.Leaving() {
+		if !h.host.IsStopping() {
 			cancel()
 		}
 	})
@@ -302,21 +302,21 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 		return nil, stoppedOr(ctx, err)
 	}
 	e.mu.Lock() // its first execution may be judged already
-	e.rec.Pipe, e.modeReason = p.Record.Pipe, p.Why
+	e.rec.Pipe, e.modeReason = p.Record.Pipe, p.PipeReason
 	e.mu.Unlock()
 	h.recordChecked(e, p.Executions, again)
-	e.box.Store(nil) // readers from before the start
+	e.sandbox.Store(nil) // readers from before the start
 	if adopted == nil {
 		if adopted, err = requestAdoption(ctx, k, e.rec.ID); err != nil {
 			j.drop()
-			if !h.host.Leaving() {
+			if !h.host.IsStopping() {
 				spawn.Unspawn(k, e.rec.ID)
 			}
 			return nil, stoppedOr(ctx, p.NotAdopted(err))
 		}
 	}
 	if start, err = h.mapAdopted(e, k, adopted, j); err != nil {
-		if h.host.Leaving() {
+		if h.host.IsStopping() {
 			return nil, err
 		}
 		spawn.Unspawn(k, e.rec.ID)

@@ -26,7 +26,7 @@ func TestOwners_StartAfterTheAnswer(t *testing.T) {
 		e := NewHandle(rec)
 		e.rec.PID = 42
 		var begun atomic.Bool
-		r.beginLater(e, func() { begun.Store(true) })
+		r.startOwnerLater(e, func() { begun.Store(true) })
 		synctest.Wait()
 		if pid := recordedPID(t, r, "s"); begun.Load() || pid != 0 {
 			t.Errorf("while the answer is on its way the owner has begun: %v, the pid is recorded: %d", begun.Load(), pid)

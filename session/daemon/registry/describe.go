@@ -26,7 +26,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.Clients.Count(), Size: string(e.Clients.Policy()),
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
-	a.LeftoverPIDs, a.Started, a.Sandbox = e.leftover(), st.Started, h.Sandbox(e)
+	a.LeftoverPIDs, a.Started, a.Sandbox = e.livingLeftovers(), st.Started, h.Sandbox(e)
 	a.Draft = h.DraftOf(e, &st)
 	a.Approvals, a.Policy, a.Agent = h.host.Approvals(r.ID), r.Policy, r.Agent
 	a.Executions, a.RefusedCount = h.ExecutionsOf(e)
@@ -128,7 +128,7 @@ func (h *Registry) recordNeedsInput(e *Handle, st *session.Status) {
 	}
 	e.promptAt.Store(st.Offset)
 	c := store.Completion{
-		Kind: store.OfInput, Session: e.rec.ID, Name: e.Record().Name, Ref: strconv.FormatUint(st.Offset, 10), State: string(st.Needs.Kind),
+		Kind: store.CompletionInput, Session: e.rec.ID, Name: e.Record().Name, Ref: strconv.FormatUint(st.Offset, 10), State: string(st.Needs.Kind),
 		Text: h.Secrets().MaskText(st.Needs.Reason), At: st.Needs.Since, // it is kept, and handed to programs
 	}
 	h.writes.Go(func() {

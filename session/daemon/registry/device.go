@@ -68,8 +68,8 @@ func (d *device) TryWriteNoted(p []byte, note func()) int {
 	return max(n, 0)
 }
 
-// TypePiece implements ring.Device. It needs a file; without one the queue writes (typing.pieces). It uses sendfile,
-// which moves the file's position by the bytes that the terminal accepted.
+// TypePiece implements ring.Device. It needs a file; without one the input queue writes (inputqueue.pieceDevice). It uses
+// sendfile, which moves the file's position by the bytes that the terminal accepted.
 func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error) {
 	if d.pty == nil {
 		return 0, errNoInput

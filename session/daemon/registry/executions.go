@@ -151,7 +151,7 @@ func (h *Registry) Subject(id string) executions.Subject {
 	rec := e.Record()
 	s := executions.Subject{Name: rec.Name, Labels: rec.Labels, Agent: rec.Agent, Policy: rec.Policy}
 	box := h.sandboxOf(e)
-	s.Programs, s.Differ = box.programs, box.differ
+	s.Programs, s.AskUnlisted = box.programs, box.askUnlisted
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
 	s.Agent = cmp.Or(s.Agent, x.file.Agent)

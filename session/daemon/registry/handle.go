@@ -50,7 +50,7 @@ type Handle struct {
 
 	keeperLost atomic.Pointer[time.Time] // when its keeper died; nil if it lives
 
-	box atomic.Pointer[sandboxInfo] // its sandbox; nil: not looked up yet
+	sandbox atomic.Pointer[sandboxInfo] // its sandbox; nil: not looked up yet
 
 	execs execRecord // its execution checks
 
@@ -130,14 +130,14 @@ func (e *Handle) begin(s *session.Session, dev *device) {
 // ID returns the session's permanent id.
 func (e *Handle) ID() string { return e.rec.ID }
 
-// Ready reports whether the session exists; before that, only its name is reserved.
-func (e *Handle) Ready() bool { return e.ready.Load() }
+// IsReady reports whether the session exists; before that, only its name is reserved.
+func (e *Handle) IsReady() bool { return e.ready.Load() }
 
 // IsAdopted reports whether a keeper had the session's process when this daemon started.
 func (e *Handle) IsAdopted() bool { return e.device != nil }
 
-// OnPipes reports whether the session has pipes instead of a terminal.
-func (e *Handle) OnPipes() bool { return e.device != nil && e.device.pipe }
+// UsesPipes reports whether the session has pipes instead of a terminal.
+func (e *Handle) UsesPipes() bool { return e.device != nil && e.device.pipe }
 
 // CloseInput ends a pipe session's standard input.
 func (e *Handle) CloseInput(ctx context.Context) error { return e.device.closeInput(ctx) }
@@ -288,8 +288,8 @@ func (e *Handle) SetPorts(list []api.Port, more int) {
 	e.Session.SetPorts(tcp)
 }
 
-// MarkCut records that an answer omitted output of the session: its caller may read the rest.
-func (e *Handle) MarkCut() { e.outputTruncated.Store(true) }
+// MarkOutputTruncated records that an answer omitted output of the session: its caller may read the rest.
+func (e *Handle) MarkOutputTruncated() { e.outputTruncated.Store(true) }
 
 // Record returns a copy of the session's record.
 func (e *Handle) Record() store.Session {
@@ -298,8 +298,8 @@ func (e *Handle) Record() store.Session {
 	return e.rec
 }
 
-// Temporary reports whether the session is removed after it has ended and was read.
-func (e *Handle) Temporary() bool { return e.Record().Temporary }
+// IsTemporary reports whether the session is removed after it has ended and was read.
+func (e *Handle) IsTemporary() bool { return e.Record().Temporary }
 
 // ExitOf converts a keeper's exit message.
 func ExitOf(m *wire.Exited) session.Exit {
@@ -315,7 +315,7 @@ func ExitOf(m *wire.Exited) session.Exit {
 
 // Keep makes a temporary session one that stays.
 func (e *Handle) Keep(h *Registry) {
-	if e.Temporary() {
+	if e.IsTemporary() {
 		h.Save(e, func(r *store.Session) { r.Temporary = false })
 	}
 }

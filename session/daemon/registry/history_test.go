@@ -156,14 +156,14 @@ func TestRemoveWithoutAStore(t *testing.T) {
 // Ended sessions over the budget go, the oldest first; without a budget nothing does.
 func TestTidy(t *testing.T) {
 	r := histories(t, "oldest", "older", "newest")
-	p, err := r.Maintenance.Tidy(t.Context(), time.Now(), Budget{})
+	p, err := r.Maintenance.Prune(t.Context(), time.Now(), Budget{})
 	if err != nil || len(p.Removed) != 0 || len(p.Cut) != 0 {
 		t.Errorf("without a budget: %+v, %v", p, err)
 	}
-	if p, err = r.Maintenance.Tidy(t.Context(), time.Now(), Budget{Dead: 2}); err != nil || !slices.Equal(p.Removed, []string{"oldest"}) || p.Bytes <= 0 {
+	if p, err = r.Maintenance.Prune(t.Context(), time.Now(), Budget{Dead: 2}); err != nil || !slices.Equal(p.Removed, []string{"oldest"}) || p.Bytes <= 0 {
 		t.Errorf("two ended sessions: %+v, %v", p, err)
 	}
-	if p, err = r.Maintenance.Tidy(t.Context(), time.Now(), Budget{DeadAge: 90 * time.Minute}); err != nil || !slices.Equal(p.Removed, []string{"older"}) {
+	if p, err = r.Maintenance.Prune(t.Context(), time.Now(), Budget{DeadAge: 90 * time.Minute}); err != nil || !slices.Equal(p.Removed, []string{"older"}) {
 		t.Errorf("ended for 90 minutes: %+v, %v", p, err)
 	}
 	if got := namesOf(r); !slices.Equal(got, []string{"newest"}) {
@@ -173,7 +173,7 @@ func TestTidy(t *testing.T) {
 	if err := os.RemoveAll(r.dirs.Session(e.ID())); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Maintenance.Tidy(t.Context(), time.Now(), Budget{Dead: 5}); err != nil && !strings.Contains(err.Error(), e.ID()) {
+	if _, err := r.Maintenance.Prune(t.Context(), time.Now(), Budget{Dead: 5}); err != nil && !strings.Contains(err.Error(), e.ID()) {
 		t.Errorf("a session whose directory was removed: %v", err)
 	}
 }
@@ -239,16 +239,16 @@ func TestSecretsAreForgotten(t *testing.T) {
 		t.Errorf("one that is known: %v", err)
 	}
 	e.secrets.hold()
-	e.secrets.keep(nil)
+	e.secrets.retain(nil)
 	if v, ok := e.secrets.get("env:A"); !ok || v != "1" {
 		t.Error("a value is forgotten before its rule is attached")
 	}
 	e.secrets.release()
-	e.secrets.keep(map[string]bool{"env:A": true})
+	e.secrets.retain(map[string]bool{"env:A": true})
 	if _, ok := e.secrets.get("env:A"); !ok {
 		t.Error("a value is forgotten that a rule refers to")
 	}
-	e.secrets.keep(nil)
+	e.secrets.retain(nil)
 	if _, ok := e.secrets.get("env:A"); ok {
 		t.Error("a value is kept that nothing refers to")
 	}
@@ -262,30 +262,30 @@ func TestTurnsOfUnintegratedPrograms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var u Unintegrated
 		ctx := context.Background()
-		if err := u.Take(ctx, false); err != nil {
+		if err := u.AcquireTurn(ctx, false); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		var e *api.Error
-		if err := u.Take(ctx, false); !errors.As(err, &e) || e.Code != api.CodeBusy || time.Since(began) != ReadyTimeout {
+		if err := u.AcquireTurn(ctx, false); !errors.As(err, &e) || e.Code != api.CodeBusy || time.Since(began) != ReadyTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		short, cancel := context.WithTimeout(ctx, time.Hour)
 		defer cancel()
-		if err := u.Take(short, true); !errors.Is(err, context.DeadlineExceeded) {
+		if err := u.AcquireTurn(short, true); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		taken := make(chan error)
-		go func() { taken <- u.Take(ctx, true) }()
+		go func() { taken <- u.AcquireTurn(ctx, true) }()
 		synctest.Wait()
-		u.Give()
+		u.ReleaseTurn()
 		if err := <-taken; err != nil {
 			t.Error(err)
 		}
-		u.Give()
+		u.ReleaseTurn()
 	})
 	var u Unintegrated
-	u.Ran("cd /tmp")
+	u.NoteLine("cd /tmp")
 	if g := u.Guess(); g.Cwd != "/tmp" {
 		t.Errorf("%+v", g)
 	}
@@ -296,8 +296,8 @@ func TestTurnsOfUnintegratedPrograms(t *testing.T) {
 // FEATURES: R100 R104
 func TestSinceRestored(t *testing.T) {
 	line := "── restored 2026-01-02 03:04:05 ──"
-	if !strings.Contains(string(dividingLine(nil)), restoredMark) || len(line) != len(restoredMark)+len(time.DateTime)+len(restoredEnd) {
-		t.Fatalf("the line is %q", dividingLine(nil))
+	if !strings.Contains(string(appendDivider(nil)), restoredMark) || len(line) != len(restoredMark)+len(time.DateTime)+len(restoredEnd) {
+		t.Fatalf("the line is %q", appendDivider(nil))
 	}
 	for name, c := range map[string]struct{ rows, want []string }{
 		"never restored": {[]string{"❯ ", "text"}, []string{"❯ ", "text"}},
@@ -306,7 +306,7 @@ func TestSinceRestored(t *testing.T) {
 		"twice":          {[]string{"a", line, "b", line, "c"}, []string{"", "", "", "", "c"}},
 		"a text like it": {[]string{"❯ ", "── restored yesterday ──"}, []string{"❯ ", "── restored yesterday ──"}},
 	} {
-		if got := sinceRestored(c.rows); !slices.Equal(got, c.want) {
+		if got := rowsAfterDivider(c.rows); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -327,10 +327,10 @@ func TestDividingLineIsBelowThePicture(t *testing.T) {
 		_, _ = term.Write([]byte(left))
 		var f vterm.Frame
 		term.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
-		_, _ = term.Write(dividingLine(appendBelow(nil, &f)))
+		_, _ = term.Write(appendDivider(appendBelow(nil, &f)))
 		_, _ = term.Write([]byte("new"))
 		term.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
-		if got := strings.Join(slices.DeleteFunc(sinceRestored(rowsOf(&f)), func(row string) bool { return row == "" }), "|"); got != "new" {
+		if got := strings.Join(slices.DeleteFunc(rowsAfterDivider(rowsOf(&f)), func(row string) bool { return row == "" }), "|"); got != "new" {
 			t.Errorf("%s: of the new program is %q in %q", name, got, rowsOf(&f))
 		}
 	}

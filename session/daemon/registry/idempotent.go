@@ -15,9 +15,9 @@ import (
 
 // Call is a call that starts a session.
 type Call struct {
-	ID       string // chosen by the caller; if empty, the call is not repeatable
-	Asked    string // digest of the request; if empty, the job checks it
-	outlives bool   // the job decides what happens if its caller disconnects
+	ID            string // chosen by the caller; if empty, the call is not repeatable
+	RequestDigest string // digest of the request; if empty, the job checks it
+	outlives      bool   // the job decides what happens if its caller disconnects
 }
 
 // starting holds the calls in progress. Each blocks other calls with its id.
@@ -42,8 +42,8 @@ func (h *Registry) CreateIdempotent(ctx context.Context, n api.NewSession, c Cal
 	return h.create(ctx, n, c, record)
 }
 
-// startedBy returns the session of a call, after any concurrent call with its id. If none exists and begin is set, the
-// call is marked as in progress until over is called.
+// startedBy returns the session of a call, after any concurrent call with its id. If none exists and begin is set, the call is
+// marked as in progress until done is called.
 func (h *Registry) startedBy(ctx context.Context, c Call, begin bool) (e *Handle, done func(), err error) {
 	if c.ID == "" {
 		return nil, func() {}, nil
@@ -90,7 +90,7 @@ func (h *Registry) byCall(c Call) (*Handle, error) {
 	if e == nil || !e.ready.Load() {
 		return nil, nil
 	}
-	if e.Record().Asked != c.Asked {
+	if e.Record().RequestDigest != c.RequestDigest {
 		return nil, IDTaken(c.ID)
 	}
 	return e, nil

@@ -109,7 +109,7 @@ func (x *Indexer) removeStale(ctx context.Context) {
 	for id, floor := range held {
 		if _, gone := os.Stat(x.reg.dirs.Session(id)); errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, index.Forget(ctx, id))
-		} else if e := x.reg.ByID(id); e != nil && e.Ready() {
+		} else if e := x.reg.ByID(id); e != nil && e.IsReady() {
 			if start, _ := e.Session.OutputRange(); start > floor {
 				err = errors.Join(err, index.ForgetBefore(ctx, id, start))
 			}
@@ -126,7 +126,7 @@ func (x *Indexer) removeStale(ctx context.Context) {
 
 // run feeds until ctx ends.
 func (x *Indexer) run(ctx context.Context) {
-	t := x.reg.pace.Ticker(indexInterval)
+	t := x.reg.poller.Ticker(indexInterval)
 	defer t.Stop()
 	x.removeStale(ctx)
 	for {
@@ -369,7 +369,7 @@ func (f *feeder) flush(ctx context.Context) error {
 	return err
 }
 
-// forget removes a session from the index. If the index cannot be written, compare does it later.
+// forget removes a session from the index. If the index cannot be written, removeStale does it later.
 func (x *Indexer) forget(ctx context.Context, id string) {
 	x.mu.Lock()
 	delete(x.progress, id)
@@ -437,7 +437,7 @@ func (x *Indexer) readUnindexed(ctx context.Context, e *Handle, from uint64, tak
 	}
 	f := newFeeder(x, e, max(from, start))
 	f.emit = emit
-	if !e.Temporary() {
+	if !e.IsTemporary() {
 		var err error
 		if f.commands, err = x.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
 			return err

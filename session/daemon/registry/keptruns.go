@@ -24,14 +24,14 @@ func (h *Registry) KeepRun(e *Handle) {
 	h.Save(e, func(r *store.Session) {
 		r.Temporary, r.Labels = false, mergeLabels(r.Labels, map[string]string{api.KeptRunLabel: api.KeptRun})
 	})
-	kept := slices.DeleteFunc(h.All(), func(e *Handle) bool { return !e.KeptRun() })
+	kept := slices.DeleteFunc(h.All(), func(e *Handle) bool { return !e.IsKeptRun() })
 	for _, old := range kept[:max(0, len(kept)-maxKeptRuns)] {
 		h.removeKeptRun(old)
 	}
 }
 
-// KeptRun reports whether the session exists only for the output of an ended command.
-func (e *Handle) KeptRun() bool { return e.Record().Labels[api.KeptRunLabel] != "" }
+// IsKeptRun reports whether the session exists only for the output of an ended command.
+func (e *Handle) IsKeptRun() bool { return e.Record().Labels[api.KeptRunLabel] != "" }
 
 // removeKeptRun removes the kept session of a command, unless it has leftover processes.
 func (h *Registry) removeKeptRun(e *Handle) {
@@ -50,7 +50,7 @@ func (h *Registry) freeName(name string) {
 	h.mu.RLock()
 	e := h.byname[name]
 	h.mu.RUnlock()
-	if e == nil || !e.ready.Load() || !e.KeptRun() {
+	if e == nil || !e.ready.Load() || !e.IsKeptRun() {
 		return
 	}
 	other := name + "-" + api.ShortID(e.ID())

@@ -23,7 +23,7 @@ func TestKeepRun_RemovedAfterADay(t *testing.T) {
 	}
 	r.Save(e, func(rec *store.Session) { rec.Temporary, rec.Ended = true, time.Now() })
 	r.KeepRun(e)
-	if e.Temporary() || !e.KeptRun() {
+	if e.IsTemporary() || !e.IsKeptRun() {
 		t.Fatalf("%+v", e.Record())
 	}
 	if _, lasting := r.LabelsOf(e.ID()); lasting {
@@ -42,7 +42,7 @@ func TestKeepRun_RemovedAfterADay(t *testing.T) {
 		after time.Duration
 		left  int
 	}{{keptRunTime, 2}, {keptRunTime + time.Second, 1}} {
-		if _, err := r.Maintenance.Tidy(t.Context(), ended.Add(c.after), Budget{}); err != nil || len(r.All()) != c.left {
+		if _, err := r.Maintenance.Prune(t.Context(), ended.Add(c.after), Budget{}); err != nil || len(r.All()) != c.left {
 			t.Errorf("after %v: %v, %v", c.after, namesOf(r), err)
 		}
 	}

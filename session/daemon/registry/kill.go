@@ -52,7 +52,7 @@ func (h *Registry) Signal(ctx context.Context, e *Handle, req api.Signal) error 
 		return err
 	}
 	if e.device == nil || e.Session.Status().State != session.Running {
-		return ended(e)
+		return endedError(e)
 	}
 	scope := req.Scope
 	if scope == "" {
@@ -64,8 +64,8 @@ func (h *Registry) Signal(ctx context.Context, e *Handle, req api.Signal) error 
 	return nil
 }
 
-// ended returns the error for a session that has ended.
-func ended(e *Handle) error {
+// endedError returns the error for a session that has ended.
+func endedError(e *Handle) error {
 	return api.Errorf(api.CodeEnded, "session %s has ended", e.Record().Name).
 		WithHint("its screen and output can still be read")
 }
@@ -110,7 +110,7 @@ func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration, scan
 	}
 	pid, known := e.Session.Status().PID, processesAmong(scan(), e)
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // processes that survived and are no longer found
-	ended, err := killladder.Climb(ctx, killladder.Session(grace), &sessionTarget{h: h, e: e, known: known, all: known, fresh: true})
+	ended, err := killladder.Climb(ctx, killladder.SessionSteps(grace), &sessionTarget{h: h, e: e, known: known, all: known, fresh: true})
 	if err == nil && !ended {
 		return e.endError(ctx, pid, known)
 	}
@@ -151,7 +151,7 @@ type sessionTarget struct {
 
 // Send implements killladder.Target.
 func (t *sessionTarget) Send(ctx context.Context, s killladder.Step) (killladder.SendResult, error) {
-	if s.Signal == syscall.SIGINT && t.e.atPrompt() {
+	if s.Signal == syscall.SIGINT && t.e.isAtPrompt() {
 		return killladder.Ignored, nil // nothing to interrupt
 	}
 	if !t.fresh && !s.Foreground {
@@ -184,7 +184,7 @@ func (t *sessionTarget) handlersOf(sig syscall.Signal) []sys.Process {
 	switch {
 	case sig == syscall.SIGINT:
 		procs = t.signaled
-	case sig == syscall.SIGTERM && t.e.atPrompt():
+	case sig == syscall.SIGTERM && t.e.isAtPrompt():
 		without = append(without, t.e.Session.Leader())
 	}
 	return slices.DeleteFunc(slices.Clone(procs), func(p sys.Process) bool { return slices.Contains(without, p.PID) || p.IgnoresSignal(sig) })
@@ -259,10 +259,10 @@ func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), s kill
 		}
 		asks := s.Signal == syscall.SIGINT && st.Needs.Kind != inputdetect.None && time.Since(began) >= questionGrace
 		left := sys.FilterAlive(t.handlers)
-		if s.LeavesShell() && t.e.atPrompt() { // it may have reached the prompt after the signal, and stays there
+		if s.LeavesShell() && t.e.isAtPrompt() { // it may have reached the prompt after the signal, and stays there
 			left = slices.DeleteFunc(left, func(p sys.Process) bool { return p.PID == t.e.Session.Leader() })
 		}
-		if after := s.RepeatAfter(); after > 0 && time.Since(sent) >= after && t.e.atPrompt() {
+		if after := s.RepeatAfter(); after > 0 && time.Since(sent) >= after && t.e.isAtPrompt() {
 			sent = time.Now()
 			signalPID(left, t.e.Session.Leader(), s.Signal)
 		}
@@ -291,8 +291,8 @@ func (t *sessionTarget) isAlive(pid int) bool {
 // killTimeout is how long the kernel may take to carry out a SIGKILL.
 const killTimeout = 15 * time.Second
 
-// atPrompt reports whether the session's shell waits for a line.
-func (e *Handle) atPrompt() bool {
+// isAtPrompt reports whether the session's shell waits for a line.
+func (e *Handle) isAtPrompt() bool {
 	st := e.Session.Status()
 	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == e.Session.Leader()
 }
@@ -349,10 +349,10 @@ func (h *Registry) sweep(list ...*Handle) {
 	}
 }
 
-// SignalBegan signals the processes that started in a session after a time, except the session's own process, and
+// SignalStartedSince signals the processes that started in a session after a time, except the session's own process, and
 // reports whether it found one.
-func (h *Registry) SignalBegan(e *Handle, since time.Time, sig syscall.Signal) bool {
-	began := h.startedSince(e, since)
+func (h *Registry) SignalStartedSince(e *Handle, since time.Time, sig syscall.Signal) bool {
+	began := h.processesStartedSince(e, since)
 	for _, p := range began {
 		_ = syscall.Kill(p, sig) // gone already is fine
 	}
@@ -409,7 +409,7 @@ const rereadGrace = 15 * time.Minute
 
 // RemoveEnded removes a temporary session that ended while no client showed it.
 func (h *Registry) RemoveEnded(e *Handle) {
-	if h.ByID(e.rec.ID) != e || !e.Temporary() { // already removed or made permanent
+	if h.ByID(e.rec.ID) != e || !e.IsTemporary() { // already removed or made permanent
 		return
 	}
 	if e.outputTruncated.Swap(false) {

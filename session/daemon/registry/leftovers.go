@@ -17,8 +17,8 @@ import (
 // leftPoll is the interval between checks of signaled processes.
 const leftPoll = 5 * time.Millisecond
 
-// leftover returns the processes of an ended session that still live.
-func (e *Handle) leftover() []int {
+// livingLeftovers returns the processes of an ended session that still live.
+func (e *Handle) livingLeftovers() []int {
 	if e.Session.Status().State == session.Running {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (h *Registry) RecordLeftovers(e *Handle) []sys.Process {
 func (h *Registry) recordLeftovers(e *Handle, scan func() []sys.Process) []sys.Process {
 	var left []sys.Process
 	if e.device != nil && (e.device.cgroup != "" || e.device.keeperPID > 0) {
-		for _, pid := range e.Background(time.Time{}) {
+		for _, pid := range e.BackgroundProcesses(time.Time{}) {
 			if p, ok := processOf(pid); ok {
 				left = append(left, p)
 			}
@@ -144,10 +144,10 @@ func awaitEnd(all []sys.Process, within time.Duration) {
 	}
 }
 
-// Background returns the processes that a session's command left running and that started after since, without the
+// BackgroundProcesses returns the processes that a session's command left running and that started after since, without the
 // session's own and the forks in which its shell expands the prompt. It reads the session's cgroup, or else the children of the session and of its keeper, which adopts
 // orphans.
-func (e *Handle) Background(since time.Time) []int {
+func (e *Handle) BackgroundProcesses(since time.Time) []int {
 	leader := e.Session.Status().PID
 	var all []int
 	switch {

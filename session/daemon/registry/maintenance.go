@@ -29,7 +29,7 @@ type Budget struct {
 
 // Intervals of maintenance.
 const (
-	tidyInterval   = time.Minute // histories over the budget
+	pruneInterval  = time.Minute // histories over the budget
 	configInterval = time.Second // between checks of the configuration
 	// between compactions
 	compactPause    = 10 * time.Second
@@ -49,8 +49,8 @@ type Maintenance struct {
 // run performs maintenance until ctx ends.
 func (m *Maintenance) run(ctx context.Context) {
 	conf := m.reg.conf
-	at := m.reg.pace
-	sync, tidy, pack := at.Ticker(conf.Get().Sync.Interval), at.Ticker(tidyInterval), at.Ticker(compactPause)
+	at := m.reg.poller
+	sync, tidy, pack := at.Ticker(conf.Get().Sync.Interval), at.Ticker(pruneInterval), at.Ticker(compactPause)
 	look, calmly := at.Ticker(configInterval), at.LateTicker(releaseInterval, releaseDelay)
 	var memory memrelease.Memory
 	var pages memrelease.Pages
@@ -71,7 +71,7 @@ func (m *Maintenance) run(ctx context.Context) {
 			}
 		case now := <-look.C():
 			look.Next()
-			if conf.Look(now) {
+			if conf.ReloadIfChanged(now) {
 				sync.Reset(conf.Get().Sync.Interval)
 				m.reg.Bus.Publish("config", nil)
 			}
@@ -95,7 +95,7 @@ func (m *Maintenance) run(ctx context.Context) {
 			if err := errors.Join(m.reg.store.PruneJobs(ctx, KeptJobs), m.reg.store.DropJobOutputs(ctx, now.Add(-keptRunTime))); err != nil {
 				m.reg.log.Error("forget old jobs", "err", err)
 			}
-			if _, err := m.Tidy(ctx, now, m.budget()); err != nil {
+			if _, err := m.Prune(ctx, now, m.budget()); err != nil {
 				m.reg.log.Error("keep histories within the budget", "err", err)
 			}
 		}
@@ -146,23 +146,23 @@ func (m *Maintenance) pack(ctx context.Context) {
 // budget returns the configured budget.
 func (m *Maintenance) budget() Budget {
 	r := m.reg.conf.Get().Retention
-	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
+	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.EndedSessions, DeadAge: r.EndedAge}
 }
 
-// Tidy deletes what exceeds a budget: the oldest output of sessions, and whole ended sessions.
-func (m *Maintenance) Tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
+// Prune deletes what exceeds a budget: the oldest output of sessions, and whole ended sessions.
+func (m *Maintenance) Prune(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
 	p := api.Pruned{Removed: []string{}, Cut: []string{}}
 	var usages []journal.Usage
 	entries := map[string]*Handle{}
 	var errs []error
 	for _, e := range m.reg.All() {
 		if e.Record().Temporary {
-			if st := e.Session.Status(); st.State != session.Running && now.Sub(st.Ended) > TemporaryGrace && len(e.leftover()) == 0 {
+			if st := e.Session.Status(); st.State != session.Running && now.Sub(st.Ended) > TemporaryGrace && len(e.livingLeftovers()) == 0 {
 				e.Clients.IfEmpty(func() { m.reg.RemoveEnded(e) })
 			}
 			continue
 		}
-		if e.KeptRun() && now.Sub(e.Session.Status().Ended) > keptRunTime {
+		if e.IsKeptRun() && now.Sub(e.Session.Status().Ended) > keptRunTime {
 			m.reg.removeKeptRun(e)
 			continue
 		}

@@ -61,10 +61,10 @@ func TestHistoriesWithinABudget(t *testing.T) {
 	r.AdoptAll(t.Context(), nil, nil)
 	m := r.Maintenance
 
-	if p, err := m.Tidy(t.Context(), now, Budget{SessionBytes: 1 << 40, TotalBytes: 1 << 40, SessionAge: 1000 * time.Hour, Dead: 10}); err != nil || len(p.Cut)+len(p.Removed) > 0 {
+	if p, err := m.Prune(t.Context(), now, Budget{SessionBytes: 1 << 40, TotalBytes: 1 << 40, SessionAge: 1000 * time.Hour, Dead: 10}); err != nil || len(p.Cut)+len(p.Removed) > 0 {
 		t.Errorf("within the budget: %+v, %v", p, err)
 	}
-	p, err := m.Tidy(t.Context(), now, Budget{SessionBytes: 2 << 20})
+	p, err := m.Prune(t.Context(), now, Budget{SessionBytes: 2 << 20})
 	if err != nil || len(p.Cut) != 3 || len(p.Removed) != 0 || p.Bytes <= 0 {
 		t.Fatalf("2 MiB a session: %+v, %v", p, err)
 	}
@@ -80,11 +80,11 @@ func TestHistoriesWithinABudget(t *testing.T) {
 			t.Errorf("%s: from %d after a gap of %d, %v; it begins at %d", name, c.From, c.Gap, err, start)
 		}
 	}
-	p, err = m.Tidy(t.Context(), now, Budget{TotalBytes: 3 << 20})
+	p, err = m.Prune(t.Context(), now, Budget{TotalBytes: 3 << 20})
 	if err != nil || slices.Contains(p.Cut, "young") || slices.Contains(p.Removed, "young") || len(p.Cut)+len(p.Removed) == 0 {
 		t.Errorf("3 MiB in all: %+v, %v", p, err)
 	}
-	p, err = m.Tidy(t.Context(), now, Budget{DeadAge: 30 * time.Hour})
+	p, err = m.Prune(t.Context(), now, Budget{DeadAge: 30 * time.Hour})
 	if err != nil || slices.Contains(p.Removed, "young") || !slices.Contains(p.Removed, "middle") {
 		t.Errorf("those of the last day: %+v, %v", p, err)
 	}
@@ -118,7 +118,7 @@ func TestTidy_ContinuesAfterErrors(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil { // not a directory now
 		t.Fatal(err)
 	}
-	p, err := r.Maintenance.Tidy(t.Context(), now, Budget{SessionBytes: 1 << 20})
+	p, err := r.Maintenance.Prune(t.Context(), now, Budget{SessionBytes: 1 << 20})
 	if err == nil || !slices.Contains(p.Cut, "good") {
 		t.Errorf("%+v, %v", p, err)
 	}

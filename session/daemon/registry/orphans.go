@@ -55,7 +55,7 @@ func (h *Registry) endOrphans(ctx context.Context, list []*orphan) {
 	if h.scanner.find(list); !anyLeft(list) {
 		return
 	}
-	if ended, _ := killladder.Climb(ctx, killladder.KillOrphans(h.conf.GraceFor(identity.Actor{})), lostTarget{h, list}); ended {
+	if ended, _ := killladder.Climb(ctx, killladder.OrphanSteps(h.conf.GraceFor(identity.Actor{})), lostTarget{h, list}); ended {
 		return
 	}
 	for _, o := range list {

@@ -111,8 +111,8 @@ func (h *Registry) PIDs(of []*Handle) [][]int {
 	return pids
 }
 
-// startedSince returns the processes of a session that started after a time, without its shell.
-func (h *Registry) startedSince(e *Handle, since time.Time) []int {
+// processesStartedSince returns the processes of a session that started after a time, without its shell.
+func (h *Registry) processesStartedSince(e *Handle, since time.Time) []int {
 	shellPID := e.Session.Status().PID
 	var pids []int
 	for _, p := range h.processesOf(e) {

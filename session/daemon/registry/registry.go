@@ -5,10 +5,10 @@
 //	create, restore → spawn → adopt → begin: a Handle with a session (package session) and its device
 //	a session changes → record, event, activity; maintenance and the search index visit all sessions
 //
-// A session's owner goroutine does all work on it. Callbacks on that goroutine (changed, ran, fired) queue their writes
-// and do not wait. Watchers read command output on goroutines that exist only while output arrives. The registry's lock
-// guards its maps and is never held during a call to a session; a handle's locks are taken in the order saving or
-// manifest, then mu. The package knows its daemon by Host, keepers by Keeper, and no request.
+// A session's owner goroutine does all work on it. Callbacks on that goroutine (onChange, onCommand, onFired) queue their
+// writes and do not wait. Watchers read command output on goroutines that exist only while output arrives. The registry's lock
+// guards its maps and is never held during a call to a session; a handle's locks are taken in the order saving or dirMu, then
+// mu. The package knows its daemon by Host, keepers by Keeper, and no request.
 package registry
 
 import (
@@ -49,16 +49,16 @@ import (
 
 // Registry is the set of sessions. Its lock guards the maps; handles have their own.
 type Registry struct {
-	dirs    paths.Dirs
-	build   string
-	log     *slog.Logger
-	store   *store.Store
-	conf    *liveconfig.Settings
-	host    Host
-	crashed bool          // the previous daemon crashed
-	known   *redact.Vault // known secret values
-	post    func(webhook.Notice) error
-	former  func() string // machine's name, if the fleet has replicas of an earlier machine of that name
+	dirs           paths.Dirs
+	build          string
+	log            *slog.Logger
+	store          *store.Store
+	conf           *liveconfig.Settings
+	host           Host
+	crashed        bool          // the previous daemon crashed
+	known          *redact.Vault // known secret values
+	post           func(webhook.Notice) error
+	reusedHostName func() string // machine's name, if the fleet has replicas of an earlier machine of that name
 
 	// JobSession, if set, returns the session of a job, by the job's id or unique prefix, and whether the session was started
 	// for the job. id is "" if the job is unknown or has no session.
@@ -74,7 +74,7 @@ type Registry struct {
 	comparing    chan struct{} // semaphore of FindFailures
 
 	Bus         events.Bus
-	pace        *idlepoll.Poller
+	poller      *idlepoll.Poller
 	rebuilding  chan struct{} // semaphore of owners that replay their journal
 	suspects    chan struct{}
 	emulators   *session.EmulatorCache // emulators of ended sessions in memory
@@ -89,7 +89,7 @@ type Registry struct {
 	drafts      drafts.Recorder                       // which command of a session changed which files
 	draftCounts drafts.Counter                        // numbers of changes in drafts
 	manifests   manifests                             // files in the sessions' directories that repeat their records
-	unwritten   retryqueue.Set[failedWrite, struct{}] // records and manifests whose write failed
+	retryQueue  retryqueue.Set[failedWrite, struct{}] // records and manifests whose write failed
 	watchers    *watchers                             // read what commands print
 	Maintenance *Maintenance
 	Terminals   events.Terminals // of attached clients
@@ -117,10 +117,10 @@ const ReconnectTime = 5 * time.Second
 type Host interface {
 	// KeeperFor returns the connection to a keeper, starting the keeper if need be.
 	KeeperFor(key string) (Keeper, error)
-	// Ran is called when a command starts or ends, on the session's goroutine.
-	Ran(e *Handle, c *session.Command)
-	// Leaving reports whether the daemon is stopping and its successor takes over.
-	Leaving() bool
+	// OnCommand is called when a command starts or ends, on the session's goroutine.
+	OnCommand(e *Handle, c *session.Command)
+	// IsStopping reports whether the daemon is stopping and its successor takes over.
+	IsStopping() bool
 	// Approvals returns the ids of the approvals that commands in a session wait for. It does not wait.
 	Approvals(session string) []string
 	// OnRemoved is called after a session was removed.
@@ -150,10 +150,10 @@ type Config struct {
 	CheckRestart func(ctx context.Context, e *Handle, req *api.Restore) error
 	// Post queues notices for webhooks; nil: they are posted once, at once.
 	Post func(webhook.Notice) error
-	// FormerHost returns this machine's name in a fleet that has replicas of an earlier machine of that name; nil if none.
-	FormerHost func() string
-	// Elsewhere means that the sessions are replicas of another machine's: no process here belongs to them.
-	Elsewhere bool
+	// ReusedHostName returns this machine's name in a fleet that has replicas of an earlier machine of that name; nil if none.
+	ReusedHostName func() string
+	// IsReplica means that the sessions are replicas of another machine's: no process here belongs to them.
+	IsReplica bool
 	// Poller controls the polling intervals; nil: always the shortest.
 	Poller *idlepoll.Poller
 }
@@ -161,15 +161,15 @@ type Config struct {
 // New returns an empty registry; Load reads the records.
 func New(c Config) *Registry {
 	h := &Registry{
-		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, former: c.FormerHost,
+		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, reusedHostName: c.ReusedHostName,
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{}, bycall: map[string]string{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1), comparing: make(chan struct{}, 1),
 		spawner:   spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
 		emulators: session.NewEmulatorCache(maxEndedEmulators),
-		pace:      cmp.Or(c.Poller, new(idlepoll.Poller)),
+		poller:    cmp.Or(c.Poller, new(idlepoll.Poller)),
 	}
 	h.draftCounts = drafts.Counter{Drafts: h.Drafts, Log: h.log, OnChange: h.publishDraftCount}
-	if c.Elsewhere {
+	if c.IsReplica {
 		h.scanner.read = func() *sys.Table { return &sys.Table{} }
 	}
 	h.adoption = adoption{reg: h, found: map[string]bool{}, unanswered: map[string]bool{}, keeperSince: map[string]time.Time{}, neverStarted: map[string]bool{}}
@@ -285,8 +285,8 @@ func (h *Registry) All() []*Handle {
 	return list
 }
 
-// Known returns all sessions in no order, including those being started or read.
-func (h *Registry) Known() []*Handle {
+// AllHandles returns all sessions in no order, including those being started or read.
+func (h *Registry) AllHandles() []*Handle {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return slices.Collect(maps.Values(h.byid))
@@ -302,7 +302,7 @@ func (h *Registry) ResolveToEnd(ref string) (*Handle, error) { return h.resolveR
 // minJobRef is the shortest prefix of a job's id that names a session, in bytes.
 const minJobRef = 4
 
-// resolveRef finds a session; endRequested restricts job IDs as in ResolveToEnd.
+// resolveRef finds a session; toEnd restricts job IDs as in ResolveToEnd.
 func (h *Registry) resolveRef(ref string, toEnd bool) (*Handle, error) {
 	e, err := h.resolve(ref)
 	var missing *api.Error
@@ -316,8 +316,8 @@ func (h *Registry) resolveRef(ref string, toEnd bool) (*Handle, error) {
 				WithHint("`run` keeps sessions that failed, ran for 10s or printed 16 KiB for a day; --keep keeps the session in any case")
 		}
 	}
-	if errors.As(err, &missing) && missing.Code == api.CodeNotFound && h.former != nil {
-		if name := h.former(); name != "" {
+	if errors.As(err, &missing) && missing.Code == api.CodeNotFound && h.reusedHostName != nil {
+		if name := h.reusedHostName(); name != "" {
 			missing.Hint += fmt.Sprintf("; the fleet has kept the histories of a machine that was %s before this one, and `longterm fleet restore %[1]s` has them here", name)
 		}
 	}
@@ -415,7 +415,7 @@ func (h *Registry) onChange(e *Handle, st session.Status, c session.Change) {
 		h.restarts.onEnd(e, st) // the published end includes the pending restart
 	}
 	h.publishStatus(e, eventKinds[c], func() session.Status { return st })
-	if c == session.ChangeState && e.Temporary() {
+	if c == session.ChangeState && e.IsTemporary() {
 		h.removeSoon(e)
 	}
 }
@@ -507,7 +507,7 @@ func (h *Registry) Resync(k Keeper) {
 		}
 		h.bind(e) // the keeper may have been upgraded from a version without bound sessions
 		e.device.Resume()
-		e.Session.Notice()
+		e.Session.NotifyOutput()
 	}
 }
 
@@ -537,7 +537,7 @@ func (h *Registry) StopAll() {
 	}
 	wg.Wait()
 	h.records.Flush(context.Background())
-	h.unwritten.Stop()
+	h.retryQueue.Stop()
 	h.writes.Wait()
 	h.manifests.flush()
 	h.retryWrites() // a last time

@@ -93,7 +93,7 @@ func (r *restarts) dueAt(e *Handle) *time.Time {
 	at, is := r.pending[e]
 	over := r.stopped
 	r.mu.Unlock()
-	if !is || over || e.endRequested.Load() || r.reg.host.Leaving() || r.reg.ByID(e.ID()) != e || e.Record().Labels[api.RestartLabel] == "" {
+	if !is || over || e.endRequested.Load() || r.reg.host.IsStopping() || r.reg.ByID(e.ID()) != e || e.Record().Labels[api.RestartLabel] == "" {
 		return nil
 	}
 	return &at

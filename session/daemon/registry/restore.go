@@ -47,7 +47,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if err != nil && !anew {
 		return nil, err
 	}
-	if p.Numbers, err = h.nextCommandNumber(ctx, p.Record.ID); err != nil {
+	if p.UsedCommandNumbers, err = h.nextCommandNumber(ctx, p.Record.ID); err != nil {
 		return nil, err
 	}
 	old.Session.Stop()
@@ -73,7 +73,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	}
 	_ = store.ForgetEnd(h.dirs.Session(e.rec.ID)) // belongs to the previous process
 	h.replace(old, e)
-	h.beginLater(e, start)
+	h.startOwnerLater(e, start)
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("state", &view)
 	return e, nil
@@ -82,7 +82,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 // planRestore returns the plan of a restored session's process.
 func (h *Registry) planRestore(old *Handle, req *api.Restore) (*spawn.Plan, error) {
 	argv := h.resumeArgv(old, req)
-	return h.spawner.PlanAgain(old.Record(), old.Session.Status().Cwd, *req, argv)
+	return h.spawner.PlanRestore(old.Record(), old.Session.Status().Cwd, *req, argv)
 }
 
 // RestoreRequest returns what Restore would start, as a request that can be judged.
@@ -110,7 +110,7 @@ func divider(ctx context.Context, e *Handle) ([]byte, error) {
 	_, end := e.Session.OutputRange()
 	engine, err := e.Session.EmulatorAt(ctx, end)
 	if err != nil {
-		return dividingLine([]byte("\x1bc")), err
+		return appendDivider([]byte("\x1bc")), err
 	}
 	var b []byte
 	if m := engine.Modes(); m.AltScreen { // on the primary screen it would move the cursor
@@ -120,7 +120,7 @@ func divider(ctx context.Context, e *Handle) ([]byte, error) {
 	var f vterm.Frame
 	engine.Frame(&f, vterm.Query{Screen: vterm.ScreenPrimary})
 	b = render.AppendModesReset(b)
-	return dividingLine(appendBelow(b, &f)), nil
+	return appendDivider(appendBelow(b, &f)), nil
 }
 
 // appendBelow moves the cursor to the first empty row below the text, and scrolls if needed: a program may have left
@@ -138,8 +138,8 @@ func appendBelow(b []byte, f *vterm.Frame) []byte {
 	return b
 }
 
-// dividingLine appends the dated line between old and new output.
-func dividingLine(b []byte) []byte {
+// appendDivider appends the dated line between old and new output.
+func appendDivider(b []byte) []byte {
 	return append(b, "\x1b[2m"+restoredMark+time.Now().Format(time.DateTime)+restoredEnd+"\x1b[m\r\n"...)
 }
 
@@ -190,7 +190,7 @@ func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
 			h.restarts.after(0, func() {
 				ctx := context.Background() // an approval may take long
 				err := h.restarts.check(ctx, e, &req)
-				if h.host.Leaving() || e.endRequested.Load() || h.ByID(e.ID()) != e {
+				if h.host.IsStopping() || e.endRequested.Load() || h.ByID(e.ID()) != e {
 					return
 				}
 				h.restoreOne(ctx, e, req, err)
@@ -222,8 +222,8 @@ func (h *Registry) restoreOne(ctx context.Context, e *Handle, req api.Restore, e
 // The parts of the line between a screen and the restarted program's output.
 const restoredMark, restoredEnd = "── restored ", " ──"
 
-// sinceRestored returns the rows of the running program, without those above the last divider.
-func sinceRestored(rows []string) []string {
+// rowsAfterDivider returns the rows of the running program, without those above the last divider.
+func rowsAfterDivider(rows []string) []string {
 	for i := len(rows) - 1; i >= 0; i-- {
 		if at, is := strings.CutPrefix(rows[i], restoredMark); is && len(at) == len(time.DateTime)+len(restoredEnd) && strings.HasSuffix(at, restoredEnd) {
 			return append(make([]string, i+1), rows[i+1:]...)

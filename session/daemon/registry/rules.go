@@ -37,15 +37,15 @@ func (e *Handle) RemoveRules(ctx context.Context, names []string) ([]api.Respond
 	return attachedViews(removed), err
 }
 
-// Firings returns the matches of the session's rules, oldest first.
-func (e *Handle) Firings() ([]api.RespondFiring, error) {
-	list, err := e.Session.Firings()
-	return firingViews(list), err
+// RuleMatches returns the matches of the session's rules, oldest first.
+func (e *Handle) RuleMatches() ([]api.RespondFiring, error) {
+	list, err := e.Session.RuleMatches()
+	return matchViews(list), err
 }
 
-// onFired publishes a rule's match, on the session's goroutine.
-func (h *Registry) onFired(e *Handle, f session.Firing) {
-	view, answer := h.Describe(e, e.Session.Status()), firingView(&f)
+// onRuleMatch publishes a rule's match, on the session's goroutine.
+func (h *Registry) onRuleMatch(e *Handle, f session.RuleMatch) {
+	view, answer := h.Describe(e, e.Session.Status()), matchView(&f)
 	h.Bus.Send(api.Event{Kind: "respond", Session: &view, Answer: &answer})
 	if f.Error != "" {
 		h.log.Warn("rule failed", "session", e.rec.ID, "rule", f.ID, "name", f.Name, "err", f.Error)
@@ -65,16 +65,16 @@ func (e *Handle) ExecWithRules(ctx context.Context, l session.Line, in *api.Resp
 	return r, err
 }
 
-// AnswersOf returns the matches of the rules given with a line.
-func (e *Handle) AnswersOf(ctx context.Context, r *session.Run) []api.RespondFiring {
+// MatchesOfRun returns the matches of the rules given with a line.
+func (e *Handle) MatchesOfRun(ctx context.Context, r *session.Run) []api.RespondFiring {
 	if r == nil || len(r.Rules) == 0 {
 		return nil
 	}
-	return firingViews(e.Session.FiringsOf(ctx, r))
+	return matchViews(e.Session.MatchesOfRun(ctx, r))
 }
 
-// RulesOver drops the secrets of the rules given with a line that has ended.
-func (e *Handle) RulesOver(ctx context.Context, r *session.Run) {
+// ReleaseLineSecrets drops the secrets of the rules given with a line that has ended.
+func (e *Handle) ReleaseLineSecrets(ctx context.Context, r *session.Run) {
 	if r != nil && len(r.Rules) > 0 {
 		e.secrets.release()
 		e.pruneSecrets(ctx)
@@ -92,7 +92,7 @@ func (e *Handle) rulesOf(ctx context.Context, in *api.RespondRules) ([]respond.R
 		r := ruleOf(&in.Rules[i])
 		r.Redacted = identity.Of(ctx).IsAgent() // an agent could use rules to guess secrets
 		if in.Ordered {
-			r.After, r.Max = r.After || i > 0, max(r.Max, 1)
+			r.AfterPrevious, r.Max = r.AfterPrevious || i > 0, max(r.Max, 1)
 		}
 		rules = append(rules, r)
 	}
@@ -111,7 +111,7 @@ func ruleOf(in *api.RespondRule) respond.Rule {
 	r := respond.Rule{
 		Name: in.Name, Text: in.Text, Regexp: in.Regexp, On: respond.Target(in.On), Max: in.Max,
 		Timeout: time.Duration(in.TimeoutMS) * time.Millisecond, CoolDown: time.Duration(in.CooldownMS) * time.Millisecond,
-		Force: in.Force, After: in.After,
+		Force: in.Force, AfterPrevious: in.After,
 	}
 	if g := in.Region; g != nil {
 		r.Region = &respond.Region{Top: g.Top, Bottom: g.Bottom, Left: g.Left, Right: g.Right}
@@ -134,10 +134,10 @@ func attachedViews(rules []session.Rule) []api.RespondAttached {
 // attachedView returns a rule in its API form.
 func attachedView(r *session.Rule) api.RespondAttached {
 	v := api.RespondAttached{
-		ID: r.ID, Uses: r.Uses, Added: r.Added, Call: r.IsOfLine(), Failed: r.Failed,
+		ID: r.ID, Uses: r.MatchCount, Added: r.Added, Call: r.IsOfLine(), Failed: r.Failed,
 		RespondRule: api.RespondRule{
 			Name: r.Name, Text: r.Text, Regexp: r.Regexp, On: string(r.On), Reply: replyViews(r.Reply), Max: r.Max,
-			TimeoutMS: r.Timeout.Milliseconds(), CooldownMS: r.CoolDown.Milliseconds(), Force: r.Force, After: r.After,
+			TimeoutMS: r.Timeout.Milliseconds(), CooldownMS: r.CoolDown.Milliseconds(), Force: r.Force, After: r.AfterPrevious,
 		},
 	}
 	if g := r.Region; g != nil {
@@ -155,19 +155,19 @@ func replyViews(list []respond.Reply) []api.RespondReply {
 	return out
 }
 
-// firingViews returns matches in their API form.
-func firingViews(list []session.Firing) []api.RespondFiring {
+// matchViews returns matches in their API form.
+func matchViews(list []session.RuleMatch) []api.RespondFiring {
 	out := make([]api.RespondFiring, 0, len(list))
 	for i := range list {
-		out = append(out, firingView(&list[i]))
+		out = append(out, matchView(&list[i]))
 	}
 	return out
 }
 
-// firingView returns a match in its API form.
-func firingView(f *session.Firing) api.RespondFiring {
+// matchView returns a match in its API form.
+func matchView(f *session.RuleMatch) api.RespondFiring {
 	return api.RespondFiring{
 		Time: f.Time, Rule: f.ID, Name: f.Name, On: string(f.On), Offset: f.Offset,
-		Match: f.Match, Use: f.Use, Reply: replyViews(f.Reply), Error: f.Error,
+		Match: f.Match, Use: f.MatchNumber, Reply: replyViews(f.Reply), Error: f.Error,
 	}
 }

@@ -18,7 +18,7 @@ import (
 type sandboxInfo struct {
 	view         *api.Sandbox
 	programs     []string // programs that its profile lists
-	differ       bool     // other programs need approval
+	askUnlisted  bool     // other programs need approval
 	drafts       []string // directories of its draft, when it was started
 	outsideDraft []string // files that its draft does not cover
 }
@@ -28,7 +28,7 @@ func (h *Registry) Sandbox(e *Handle) *api.Sandbox { return h.sandboxOf(e).view 
 
 // sandboxOf returns the sandbox of a session, reading its file at first use.
 func (h *Registry) sandboxOf(e *Handle) *sandboxInfo {
-	if b := e.box.Load(); b != nil {
+	if b := e.sandbox.Load(); b != nil {
 		return b
 	}
 	r, err := h.spawner.SandboxOf(e.rec.ID)
@@ -37,12 +37,12 @@ func (h *Registry) sandboxOf(e *Handle) *sandboxInfo {
 	}
 	b := &sandboxInfo{view: spawn.ViewOf(r)}
 	if r != nil && r.Rules != nil {
-		b.programs, b.differ = r.Rules.Programs, r.Rules.Ask
+		b.programs, b.askUnlisted = r.Rules.Programs, r.Rules.Ask
 		if b.drafts = r.Rules.DraftDirs(); b.drafts != nil {
 			b.outsideDraft = r.Rules.DraftLimits()
 		}
 	}
-	e.box.CompareAndSwap(nil, b)
+	e.sandbox.CompareAndSwap(nil, b)
 	return b
 }
 

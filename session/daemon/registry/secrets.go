@@ -60,8 +60,8 @@ func (s *secrets) put(ref, value string) {
 	s.values[ref] = value
 }
 
-// keep forgets the values of all other references, if nothing holds them.
-func (s *secrets) keep(refs map[string]bool) {
+// retain forgets the values of all other references, if nothing holds them.
+func (s *secrets) retain(refs map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ref := range s.values {
@@ -111,17 +111,17 @@ func (e *Handle) pruneSecrets(ctx context.Context) {
 	for i := range rules {
 		references([]respond.Rule{rules[i].Rule}, func(ref string) { refs[ref] = true })
 	}
-	e.secrets.keep(refs)
+	e.secrets.retain(refs)
 }
 
-// answerer resolves secrets and runs hooks for a session's rules.
-type answerer struct {
+// secretResolver resolves secrets and runs hooks for a session's rules.
+type secretResolver struct {
 	reg *Registry
 	e   *Handle
 }
 
 // actorContext returns a context in which a requesting agent has the session's agent label.
-func (a *answerer) actorContext(ctx context.Context) context.Context {
+func (a *secretResolver) actorContext(ctx context.Context) context.Context {
 	who := identity.Of(ctx)
 	if label := a.reg.AgentOf(a.e); who.IsAgent() && label != "" {
 		who.Agent = label
@@ -129,8 +129,8 @@ func (a *answerer) actorContext(ctx context.Context) context.Context {
 	return identity.WithActor(ctx, who)
 }
 
-// Secret implements session.SecretResolver.
-func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
+// Secret implements session.ReplyResolver.
+func (a *secretResolver) Secret(ctx context.Context, ref string) ([]byte, error) {
 	if strings.HasPrefix(ref, "env:") {
 		v, ok := a.e.secrets.get(ref)
 		if !ok {
@@ -149,9 +149,9 @@ func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
 // hookTime bounds the run of a hook.
 const hookTime = 10 * time.Second
 
-// Hook implements session.SecretResolver. The match is passed as LONGTERM_MATCH and on standard input, groups as $1…
+// Hook implements session.ReplyResolver. The match is passed as LONGTERM_MATCH and on standard input, groups as $1…
 // and LONGTERM_CAPTURE_name, so output cannot change the command.
-func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
+func (a *secretResolver) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "\x00", "") }
 	match := clean(h.Captures["0"])
 	env := append(os.Environ(), "LONGTERM_SESSION="+a.e.rec.ID, "LONGTERM_RULE="+h.Rule, "LONGTERM_MATCH="+match)
@@ -181,7 +181,7 @@ func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 
 // dir returns the directory of the session's own process from the kernel, else the home directory. Printed directories
 // (OSC 7) must not affect where a command is looked up.
-func (a *answerer) dir() string {
+func (a *secretResolver) dir() string {
 	if pid := a.e.Session.Status().PID; pid > 0 {
 		dir, err := sys.Cwd(pid)
 		if st, statErr := os.Stat(dir); err == nil && statErr == nil && st.IsDir() {

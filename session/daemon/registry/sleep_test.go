@@ -48,7 +48,7 @@ func printing(t *testing.T) (e *Handle, printed func(string)) {
 	e.Session = s
 	return e, func(text string) {
 		r.Publish(copy(r.Room(), text))
-		s.Notice()
+		s.NotifyOutput()
 	}
 }
 

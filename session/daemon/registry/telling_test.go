@@ -37,7 +37,7 @@ func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
 	e, _ := printing(t)
 	defer e.Session.Stop()
 	l := r.Bus.Listen()
-	defer r.Bus.Leave(l)
+	defer r.Bus.Unsubscribe(l)
 	nothing := session.Status{State: session.Running}
 	text := nothing
 	text.Needs = session.InputNeed{Kind: inputdetect.Text, Since: time.Now()}
@@ -89,7 +89,7 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 	rec.Cols, rec.Rows, rec.Engine, rec.Keeper = 80, 24, session.DefaultEngine, "main"
 	e := NewHandle(rec)
 	l := r.Bus.Listen()
-	defer r.Bus.Leave(l)
+	defer r.Bus.Unsubscribe(l)
 	e.Notify(func(s *session.Session) {
 		s.Exited(session.Exit{Time: time.Now()}, s.Status().Offset)
 		s.Closed()

@@ -17,8 +17,8 @@ func TestThreadsOfABurstEnd(t *testing.T) {
 	const many = 40
 	r, _ := hosted(t, nil)
 	r.AdoptAll(t.Context(), nil, nil)
-	r.pace = &idlepoll.Poller{IdleAfter: time.Millisecond, IdleInterval: 10 * time.Millisecond}
-	r.pace.AllowIdle(true)
+	r.poller = &idlepoll.Poller{IdleAfter: time.Millisecond, IdleInterval: 10 * time.Millisecond}
+	r.poller.AllowIdle(true)
 	left := threads.Burst(t, many)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -28,14 +28,14 @@ func TestTypist(t *testing.T) {
 		{identity.Actor{Agent: "claude", Token: "k"}, false, "agent:claude", false},
 		{identity.Actor{Token: "k"}, true, "program", false},
 	} {
-		got := Typist(c.by, c.program)
-		ran := RanBy(&store.Command{Source: got})
+		got := InputAuthorName(c.by, c.program)
+		ran := CommandAuthor(&store.Command{Source: got})
 		if got != c.want || ran != c.want || (&api.Command{By: ran}).TypedByUser() != c.person {
 			t.Errorf("%v: %q, kept as %q; want %q, a user %v", c.by, got, ran, c.want, c.person)
 		}
 	}
 	for source, want := range map[string]string{session.ByExec: session.ByExec, "mark": "", "echo": ""} {
-		if got := RanBy(&store.Command{Source: source}); got != want {
+		if got := CommandAuthor(&store.Command{Source: source}); got != want {
 			t.Errorf("%s: %q; want %q", source, got, want)
 		}
 	}

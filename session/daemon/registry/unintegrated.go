@@ -31,8 +31,8 @@ func (u *Unintegrated) turnC() chan struct{} {
 	return u.turn
 }
 
-// Take waits for the turn of a line: as long as ctx, or for ReadyTimeout.
-func (u *Unintegrated) Take(ctx context.Context, wait bool) error {
+// AcquireTurn waits for the turn of a line: as long as ctx, or for ReadyTimeout.
+func (u *Unintegrated) AcquireTurn(ctx context.Context, wait bool) error {
 	patience := ctx
 	if !wait {
 		var cancel context.CancelFunc
@@ -51,11 +51,11 @@ func (u *Unintegrated) Take(ctx context.Context, wait bool) error {
 		WithHint("wait for it (--wait), or use `longterm send` and `longterm wait`")
 }
 
-// Give releases the turn to the next line.
-func (u *Unintegrated) Give() { <-u.turnC() }
+// ReleaseTurn releases the turn to the next line.
+func (u *Unintegrated) ReleaseTurn() { <-u.turnC() }
 
-// Ran updates the guess with a line.
-func (u *Unintegrated) Ran(line string) {
+// NoteLine updates the guess with a line.
+func (u *Unintegrated) NoteLine(line string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.guess = u.guess.AfterLine(line)

@@ -50,7 +50,7 @@ func (h *Registry) putLocked(e *Handle, change func(*store.Session)) (rec store.
 	case err == nil:
 		h.onWritten(e)
 	case errors.Is(err, store.ErrNotFound): // already removed
-		h.unwritten.Drop(failedWrite{e: e})
+		h.retryQueue.Drop(failedWrite{e: e})
 		err = nil
 	}
 	h.manifests.enqueue(rec.ID, func() { _ = h.writeManifest(e) })
@@ -63,7 +63,7 @@ type manifests [4]writequeue.Queue
 
 // enqueue queues a write of a session's manifest.
 func (m *manifests) enqueue(id string, write func()) {
-	m[crc32.ChecksumIEEE([]byte(id))%uint32(len(m))].Later(writequeue.Key{Session: id}, write)
+	m[crc32.ChecksumIEEE([]byte(id))%uint32(len(m))].Enqueue(writequeue.Key{Session: id}, write)
 }
 
 // flush waits until all queued writes are done.
@@ -80,23 +80,23 @@ func (h *Registry) writeManifest(e *Handle) error {
 	defer e.dirMu.Unlock()
 	rec := e.Record()
 	if e.removed || rec.Temporary {
-		h.unwritten.Drop(failedWrite{e, true})
+		h.retryQueue.Drop(failedWrite{e, true})
 		return nil
 	}
 	err := store.WriteManifest(h.dirs.Session(rec.ID), rec)
 	if !errors.Is(err, store.ErrFull) {
-		h.unwritten.Drop(failedWrite{e, true})
+		h.retryQueue.Drop(failedWrite{e, true})
 		if err != nil {
 			h.log.Error("write a manifest", "session", rec.ID, "err", err)
 		}
 		return err
 	}
-	isNew, begin := h.unwritten.Add(failedWrite{e, true}, struct{}{})
+	isNew, begin := h.retryQueue.Add(failedWrite{e, true}, struct{}{})
 	if isNew {
 		h.log.Error("write a manifest; it is tried again", "session", rec.ID, "err", err)
 	}
 	if begin {
-		h.writes.Go(func() { h.unwritten.RetryLoop(h.retryWrites) })
+		h.writes.Go(func() { h.retryQueue.RetryLoop(h.retryWrites) })
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (h *Registry) saveLater(e *Handle, change func(*store.Session)) {
 	change(&e.rec)
 	id := e.rec.ID
 	e.mu.Unlock()
-	h.records.Later(writequeue.Key{Session: id}, func() { h.Save(e, func(*store.Session) {}) })
+	h.records.Enqueue(writequeue.Key{Session: id}, func() { h.Save(e, func(*store.Session) {}) })
 }
 
 // failedWrite identifies a record or manifest whose write failed. Another handle with its ID is another session.
@@ -118,7 +118,7 @@ type failedWrite struct {
 
 // retryLater schedules retries for a rejected record and notes the session's end in a file if possible.
 func (h *Registry) retryLater(e *Handle, rec *store.Session, why error) {
-	isNew, begin := h.unwritten.Add(failedWrite{e: e}, struct{}{})
+	isNew, begin := h.retryQueue.Add(failedWrite{e: e}, struct{}{})
 	if isNew {
 		h.log.Error("record a session; retrying", "session", rec.ID, "err", why)
 	}
@@ -129,7 +129,7 @@ func (h *Registry) retryLater(e *Handle, rec *store.Session, why error) {
 		}
 	}
 	if begin {
-		h.writes.Go(func() { h.unwritten.RetryLoop(h.retryWrites) })
+		h.writes.Go(func() { h.retryQueue.RetryLoop(h.retryWrites) })
 	}
 }
 
@@ -138,17 +138,17 @@ func (h *Registry) onWritten(e *Handle) {
 	if e.endNoted.Swap(false) {
 		_ = store.ForgetEnd(h.dirs.Session(e.rec.ID)) // what stays is of an end that is recorded
 	}
-	if h.unwritten.Drop(failedWrite{e: e}) && e.device != nil {
+	if h.retryQueue.Drop(failedWrite{e: e}) && e.device != nil {
 		h.writes.Go(e.device.releaseHeld)
 	}
 }
 
 // retryWrites writes each queued record and manifest once, until one fails.
 func (h *Registry) retryWrites() {
-	all := h.unwritten.All()
+	all := h.retryQueue.All()
 	for r := range all {
 		if h.ByID(r.e.rec.ID) != r.e { // already removed or restored
-			h.unwritten.Drop(r)
+			h.retryQueue.Drop(r)
 			delete(all, r)
 		}
 	}
@@ -167,6 +167,6 @@ func (h *Registry) retryWrites() {
 // isRecorded reports whether a session's record is written or its end noted, so that its keeper may release it.
 func (h *Registry) isRecorded(ctx context.Context, e *Handle) bool {
 	h.records.Flush(ctx)
-	_, kept := h.unwritten.Get(failedWrite{e: e})
+	_, kept := h.retryQueue.Get(failedWrite{e: e})
 	return ctx.Err() == nil && (!kept || e.endNoted.Load())
 }

@@ -125,7 +125,7 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 		if rec, err := store.ReadManifest(r.dirs.Session(e.ID())); err != nil || rec.State != string(session.Exited) {
 			t.Errorf("its manifest: %+v, %v", rec, err)
 		}
-		if _, begin := r.unwritten.Add(failedWrite{e: e}, struct{}{}); !begin {
+		if _, begin := r.retryQueue.Add(failedWrite{e: e}, struct{}{}); !begin {
 			t.Error("nothing is left, and it is tried for ever")
 		}
 	})
@@ -229,6 +229,6 @@ func TestEditOnAFullDisk(t *testing.T) {
 
 // isKept reports whether a session's record is unwritten.
 func isKept(r *Registry, e *Handle) bool {
-	_, kept := r.unwritten.Get(failedWrite{e: e})
+	_, kept := r.retryQueue.Get(failedWrite{e: e})
 	return kept
 }

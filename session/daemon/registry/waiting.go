@@ -97,10 +97,10 @@ const seenKey = -1
 // recordSeen records that a user's client came or left: what ended before is no news.
 func (h *Registry) recordSeen(e *Handle, at time.Time) {
 	id := e.rec.ID
-	h.records.Later(writequeue.Key{Session: id, Command: seenKey}, func() {
+	h.records.Enqueue(writequeue.Key{Session: id, Command: seenKey}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := h.store.SawSession(ctx, id, at); err != nil {
+		if err := h.store.MarkSessionSeen(ctx, id, at); err != nil {
 			h.log.Warn("record that a session was seen", "session", id, "err", err)
 		}
 	})

@@ -44,7 +44,7 @@ type watcher struct {
 
 	ctx    context.Context // canceled when the task ends
 	cancel context.CancelFunc
-	asleep atomic.Bool // no goroutine follows the task (sleep.go)
+	asleep atomic.Bool // no goroutine follows the task (sleep)
 
 	m                *progress.Machine // progress detector; nil before the first output
 	feed             *progress.Feed
@@ -60,9 +60,9 @@ type watcher struct {
 	reported         [2]any         // progress reported by OSC 9;4 before the task started
 }
 
-// run follows the task until it ends. If it returns silent, the task has printed nothing for a while and run is to be
-// called again when woken (sleep.go). run stays on the stack while the task prints, so it has no large variables; begin
-// and read have them.
+// run follows the task until it ends. If it returns silent, the task has printed nothing for a while, and run must be called
+// again once sleep's wake was called. run stays on the stack while the task prints, so it has no large variables; begin and
+// read have them.
 func (f *watcher) run(ctx context.Context) (silent bool) {
 	asked, over := false, false
 	if !f.started {
@@ -71,7 +71,7 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 			return false
 		}
 		f.catchUp(ctx)
-		if !asked && f.mute() {
+		if !asked && f.isSilent() {
 			return true
 		}
 	}
@@ -109,15 +109,15 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 		if asked, over = f.pause(ctx, readInterval); over {
 			return false
 		}
-		if !asked && f.pastKnown && f.mute() && !closed(w.Done) {
+		if !asked && f.pastKnown && f.isSilent() && !isClosed(w.Done) {
 			return true
 		}
 		idle.Reset(watcherIdleTime)
 	}
 }
 
-// closed reports whether a channel is closed.
-func closed(c <-chan struct{}) bool {
+// isClosed reports whether a channel is closed.
+func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
@@ -126,8 +126,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// mute reports whether the task has printed nothing so far.
-func (f *watcher) mute() bool { return f.pos == f.task.from && f.e.outputEnd() == f.pos }
+// isSilent reports whether the task has printed nothing so far.
+func (f *watcher) isSilent() bool { return f.pos == f.task.from && f.e.outputEnd() == f.pos }
 
 // pastTimer returns a timer for looking up earlier runs, once.
 func (f *watcher) pastTimer() <-chan time.Time {
@@ -346,15 +346,15 @@ func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
 	}
 }
 
-// earlierRuns bounds the records that are checked for earlier runs of a command.
-const earlierRuns = 64
+// maxEarlierRuns bounds the records that are checked for earlier runs of a command.
+const maxEarlierRuns = 64
 
 // pastDurations returns the durations of earlier successful runs of a task, newest first.
 func (f *watcher) pastDurations(ctx context.Context) []time.Duration {
 	if f.task.n == 0 {
 		return f.pastProgramDurations()
 	}
-	list, err := f.reg.store.Commands(ctx, store.CommandQuery{Text: f.task.command, Newest: true, Limit: earlierRuns})
+	list, err := f.reg.store.Commands(ctx, store.CommandQuery{Text: f.task.command, Newest: true, Limit: maxEarlierRuns})
 	if err != nil {
 		f.reg.log.Warn("look up earlier runs", "session", f.e.rec.ID, "err", err)
 	}

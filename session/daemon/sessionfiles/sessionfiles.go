@@ -84,7 +84,7 @@ func (s *Store) Put(id, name string, size int64, l Limits, body io.Reader) (api.
 	}
 	sum, n, err := s.fill(p, u, body, l)
 	if err == nil {
-		name, err = keep(p, dir, name)
+		name, err = moveToFreeName(p, dir, name)
 	}
 	if err != nil {
 		s.add(u, -n)
@@ -183,8 +183,8 @@ func (s *Store) fill(p *atomicfile.Pending, u *usage, body io.Reader, l Limits) 
 	}
 }
 
-// keep gives a file its name, or the first free one like it.
-func keep(p *atomicfile.Pending, dir, name string) (string, error) {
+// moveToFreeName gives a complete file its name, or a numbered one if that name is taken. It returns the name.
+func moveToFreeName(p *atomicfile.Pending, dir, name string) (string, error) {
 	for n := 1; n <= maxFiles; n++ {
 		try := addNumber(name, n)
 		err := p.Keep(filepath.Join(dir, try), false)
@@ -223,7 +223,7 @@ func (s *Store) Clear(log *slog.Logger) {
 		log.Error("look for incomplete files", "err", err)
 	}
 	for _, path := range all {
-		if atomicfile.IsPending(filepath.Base(path)) && !s.arrives(path) {
+		if atomicfile.IsPending(filepath.Base(path)) && !s.isArriving(path) {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				log.Error("remove an incomplete file", "path", path, "err", err)
 			}
@@ -231,7 +231,7 @@ func (s *Store) Clear(log *slog.Logger) {
 	}
 }
 
-func (s *Store) arrives(path string) bool {
+func (s *Store) isArriving(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, u := range s.active {

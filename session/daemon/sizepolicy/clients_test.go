@@ -30,11 +30,11 @@ func TestClients(t *testing.T) {
 		}
 	}
 	size([2]int{100, 30})
-	st.Active(a, 0, 0) // typed
+	st.NoteActivity(a, 0, 0) // typed
 	size([2]int{80, 24})
-	st.Active(b, 120, 40)
+	st.NoteActivity(b, 120, 40)
 	size([2]int{120, 40})
-	st.Active(b, 0, 7) // no size
+	st.NoteActivity(b, 0, 7) // no size
 	size([2]int{120, 40})
 	if st.Leave(b) {
 		t.Error("the last one is not gone")

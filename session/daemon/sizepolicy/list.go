@@ -12,7 +12,7 @@ import (
 func (st *Clients) MayType(s *Client, now time.Time) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if s.madeViewOnly || s.Is.ViewOnly {
+	if s.madeViewOnly || s.Identity.ViewOnly {
 		return false
 	}
 	if !now.IsZero() {
@@ -27,7 +27,7 @@ func (st *Clients) List() []Info {
 	defer st.mu.Unlock()
 	list := make([]Info, 0, len(st.clients))
 	for s := range st.clients {
-		list = append(list, Info{Identity: s.Is, N: s.n, Cols: s.Cols, Rows: s.Rows, MadeViewOnly: s.madeViewOnly, Typed: s.typed, Inside: s.Inside})
+		list = append(list, Info{Identity: s.Identity, N: s.n, Cols: s.Cols, Rows: s.Rows, MadeViewOnly: s.madeViewOnly, Typed: s.typed, Inside: s.Inside})
 	}
 	slices.SortFunc(list, func(a, b Info) int { return cmp.Compare(a.N, b.N) })
 	return list
@@ -43,7 +43,7 @@ func (st *Clients) SetViewOnly(n int, viewOnly bool) (is Identity, known bool) {
 		return Identity{}, false
 	}
 	s.madeViewOnly = viewOnly
-	return s.Is, true
+	return s.Identity, true
 }
 
 // Detach asks client n to leave. known reports whether the client exists, supported whether it handles the request.

@@ -17,9 +17,9 @@ func TestSeen(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	gone := st.Join(&Client{})
 	left := 0
-	a := st.Join(&Client{Cols: 80, Rows: 24, Is: Identity{Kind: "terminal", Terminal: "pts/1"}})
-	b := st.Join(&Client{Cols: 100, Rows: 30, Policy: Largest, Is: Identity{Kind: "viewer"}})
-	c := st.Join(&Client{Policy: None, Is: Identity{Kind: "page", ViewOnly: true}})
+	a := st.Join(&Client{Cols: 80, Rows: 24, Identity: Identity{Kind: "terminal", Terminal: "pts/1"}})
+	b := st.Join(&Client{Cols: 100, Rows: 30, Policy: Largest, Identity: Identity{Kind: "viewer"}})
+	c := st.Join(&Client{Policy: None, Identity: Identity{Kind: "page", ViewOnly: true}})
 	st.OnDetach(a, func() { left++ })
 	st.Leave(gone)
 	if !st.MayType(b, now) || st.MayType(c, now) {

@@ -17,7 +17,7 @@ func TestSeenAt(t *testing.T) {
 	calls := 0
 	st.OnSeen(func(time.Time) { calls++ })
 	later := time.Now().Add(time.Hour)
-	agent := st.Join(&Client{Is: Identity{By: identity.Actor{Agent: "bot"}}})
+	agent := st.Join(&Client{Identity: Identity{By: identity.Actor{Agent: "bot"}}})
 	if at := st.SeenAt(later); !at.IsZero() || calls != 0 {
 		t.Errorf("an agent sees it at %v, %d calls", at, calls)
 	}

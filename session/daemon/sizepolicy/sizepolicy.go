@@ -46,9 +46,9 @@ type Clients struct {
 type Client struct {
 	Cols, Rows   int
 	Policy       Policy   // requested; empty if none
-	silent       bool     // never affects the size
+	ignoresSize  bool     // never affects the size
 	Inside       []string // ids of the session that the client runs in, if any, and of those that show that session
-	Is           Identity
+	Identity     Identity
 	n            int       // number among all clients of the session so far
 	madeViewOnly bool      // a user made it view-only
 	typed        time.Time // time of its last input
@@ -98,7 +98,7 @@ func (st *Clients) Join(s *Client) *Client {
 		st.clients = map[*Client]struct{}{}
 	}
 	if s.Policy == None {
-		s.Cols, s.Rows, s.Policy, s.silent = 0, 0, "", true
+		s.Cols, s.Rows, s.Policy, s.ignoresSize = 0, 0, "", true
 	}
 	st.clock++
 	st.numbers++
@@ -118,7 +118,7 @@ func (st *Clients) OnSeen(f func(at time.Time)) {
 
 // noteSeen notes that client c came or left. The caller holds mu.
 func (st *Clients) noteSeen(c *Client) {
-	if c.Is.By.IsAgent() {
+	if c.Identity.By.IsAgent() {
 		return
 	}
 	st.seen = time.Now()
@@ -132,7 +132,7 @@ func (st *Clients) SeenAt(now time.Time) time.Time {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for c := range st.clients {
-		if !c.Is.By.IsAgent() {
+		if !c.Identity.By.IsAgent() {
 			return now
 		}
 	}
@@ -198,13 +198,13 @@ func (st *Clients) Leave(s *Client) (empty bool) {
 	return len(st.clients) == 0
 }
 
-// Active notes that a client typed or changed its size (cols and rows, unless 0).
-func (st *Clients) Active(s *Client, cols, rows int) {
+// NoteActivity notes that a client typed or changed its size (cols and rows, unless 0).
+func (st *Clients) NoteActivity(s *Client, cols, rows int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.clock++
 	s.lastActive = st.clock
-	if !s.silent && cols > 0 && rows > 0 {
+	if !s.ignoresSize && cols > 0 && rows > 0 {
 		s.Cols, s.Rows = cols, rows
 	}
 }

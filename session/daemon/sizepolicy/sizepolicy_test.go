@@ -37,12 +37,12 @@ func TestSizePolicies(t *testing.T) {
 	}
 	st.Leave(older)
 	says = st.Join(&Client{Cols: 1, Rows: 1, Policy: None})
-	st.Active(says, 300, 300) // has no say
-	st.Active(wide, 0, 0)     // typed
+	st.NoteActivity(says, 300, 300) // has no say
+	st.NoteActivity(wide, 0, 0)     // typed
 	if cols, rows, _ := st.Size(); cols != 200 || rows != 20 {
 		t.Errorf("after typing: %d×%d", cols, rows)
 	}
-	st.Active(wide, 100, 30) // resized
+	st.NoteActivity(wide, 100, 30) // resized
 	if cols, _, _ := st.Size(); cols != 100 {
 		t.Errorf("after resizing: %d columns", cols)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// judge enables execution checks if the configuration requires them. Our own executable then starts in place of the
+// enableExecutionChecks enables execution checks if the configuration requires them. Our own executable then starts in place of the
 // program and sets up the checks.
-func (s *Spawner) judge(k Keeper, p *Plan) error {
+func (s *Spawner) enableExecutionChecks(k Keeper, p *Plan) error {
 	conf := s.Conf.Get().Policy
 	if conf.Executions == config.ExecutionsAlways || conf.Executions == config.ExecutionsAgents && p.isBound() {
 		p.shim, p.spec.Executions = true, confine.ExecutionsWanted
@@ -31,7 +31,7 @@ func (s *Spawner) judge(k Keeper, p *Plan) error {
 		return nil
 	}
 	if p.spec.File != "" {
-		link, err := s.linkFirst(p.Record.ID, p.path)
+		link, err := s.linkProgram(p.Record.ID, p.path)
 		if err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func (p *Plan) pin(judged api.JudgedFile) error {
 	return nil
 }
 
-// linkFirst makes the link by which a session's first program is executed, so that it is the file that was compared.
-func (s *Spawner) linkFirst(id, path string) (string, error) {
+// linkProgram makes the link by which a session's first program is executed, so that it is the file that was compared.
+func (s *Spawner) linkProgram(id, path string) (string, error) {
 	dir := filepath.Join(s.Dirs.Session(id), "first")
 	link := filepath.Join(dir, filepath.Base(path))
 	err := os.RemoveAll(dir) // of a program before it

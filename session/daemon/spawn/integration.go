@@ -32,7 +32,7 @@ type launchRecord struct {
 
 // integrate adds command marks to a shell that is about to start. Other programs start unchanged.
 func (s *Spawner) integrate(id string, p *Plan) error {
-	if p.plain || p.pipe || !s.Conf.Get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
+	if p.noIntegration || p.pipe || !s.Conf.Get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
 		return nil
 	}
 	dir := filepath.Join(s.Dirs.Session(id), "shell")
@@ -43,7 +43,7 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 	if err != nil {
 		s.Log.Warn("the shell's environment will be on disk until it ends", "session", id, "err", err)
 	}
-	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.Record.Cwd, Dir: dir, State: state})
+	l, err := shell.Prepare(shell.Setup{Argv: p.argv, Env: p.env, Cwd: p.Record.Cwd, Dir: dir, StateDir: state})
 	if l.StateDir != state { // it leaves nothing
 		err = errors.Join(err, shell.RemoveMemoryDir(state))
 	}
@@ -55,7 +55,7 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 		return nil // a script: nothing to follow
 	}
 	p.argv, p.env = l.Argv, l.Env
-	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd, p.Numbers, l.Argv})
+	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd, p.UsedCommandNumbers, l.Argv})
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(s.Dirs.Session(id), launchFile), atomicfile.Options{}, b)
 	}
@@ -80,9 +80,9 @@ var plainOptions = []string{
 // shellDirs are the directories in which a shell's name means that shell; "" means the PATH.
 var shellDirs = []string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
 
-// ShellAlone returns the argv of a line that only starts a shell, such as zsh or bash -l, or nil. Started directly
+// PlainShellArgv returns the argv of a line that only starts a shell, such as zsh or bash -l, or nil. Started directly
 // instead of by the user's shell, that shell can be integrated.
-func ShellAlone(line string) []string {
+func PlainShellArgv(line string) []string {
 	argv := strings.Fields(line)
 	if len(argv) > 1 && argv[0] == "exec" {
 		argv = argv[1:]

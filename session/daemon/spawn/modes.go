@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
-// ForAgents are default variables of agents' sessions: pagers do not wait for a key, and programs print no colours.
-var ForAgents = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "NO_COLOR=1"}
+// AgentDefaultEnv are default variables of agents' sessions: pagers do not wait for a key, and programs print no colours.
+var AgentDefaultEnv = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "NO_COLOR=1"}
 
 // minimalVars are the variables of a minimal environment; LC_* too.
 var minimalVars = []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_RUNTIME_DIR"}
@@ -21,7 +21,7 @@ var minimalVars = []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "
 func WithMode(n api.NewSession, agent bool, conf *config.Shells) api.NewSession {
 	mode := n.EnvMode
 	if agent {
-		n.SetEnv = append(slices.Clone(ForAgents), n.SetEnv...)
+		n.SetEnv = append(slices.Clone(AgentDefaultEnv), n.SetEnv...)
 		if mode == "" {
 			mode = conf.AgentEnv
 		}

@@ -39,21 +39,21 @@ const defaultCols, defaultRows = 80, 24
 
 // Plan describes the process of a new session, with all defaults applied.
 type Plan struct {
-	Record            store.Session
-	path              string // of the executable
-	env               []string
-	pipe              bool
-	input             bool   // with pipe: standard input is a pipe
-	fallback          bool   // use pipes if no terminal is available
-	memory, cpu, pids uint64 // limits, as the keeper takes them; 0: none
-	umask             uint64 // as the keeper takes it
-	Base              uint64 // offset of the first output
-	Numbers           uint64 // command numbers used by the session's earlier shells
+	Record             store.Session
+	path               string // of the executable
+	env                []string
+	pipe               bool
+	input              bool   // with pipe: standard input is a pipe
+	fallback           bool   // use pipes if no terminal is available
+	memory, cpu, pids  uint64 // limits, as the keeper takes them; 0: none
+	umask              uint64 // as the keeper takes it
+	Base               uint64 // offset of the first output
+	UsedCommandNumbers uint64 // command numbers used by the session's earlier shells
 	// argv is what is started: the record's argv, or the command that loads the shell integration.
-	argv    []string
-	plain   bool         // no integration
-	Why     string       // why it uses pipes although a terminal was requested
-	sandbox *sandboxPlan // sandbox; nil if none
+	argv          []string
+	noIntegration bool         // no integration
+	PipeReason    string       // why it uses pipes although a terminal was requested
+	sandbox       *sandboxPlan // sandbox; nil if none
 	// newDraft is set once a draft was created for this start.
 	newDraft bool
 	spec     confine.Spec
@@ -64,7 +64,7 @@ type Plan struct {
 
 // Plan returns what to start for a request, with all defaults.
 func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
-	p := &Plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
+	p := &Plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, noIntegration: n.Plain}
 	if err := p.setLimits(n.Limits); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if err := s.observe(p, n.Observe); err != nil {
+	if err := s.recordAccesses(p, n.Observe); err != nil {
 		return nil, err
 	}
 	return p, s.checkSandbox(p)

@@ -104,7 +104,7 @@ func TestShellAlone(t *testing.T) {
 		"": "", "exec": "", "vim": "", "./bash": "", "/tmp/bash": "", "bash -c ls": "", "bash x.sh": "", "bash --rcfile x": "", "zsh; ls": "",
 		"$(zsh)": "", "X=1 zsh": "", "zsh &": "", "bash\nls": "", `C:\bash`: "",
 	} {
-		if got := strings.Join(ShellAlone(line), " "); got != want {
+		if got := strings.Join(PlainShellArgv(line), " "); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// PlanAgain returns what to start for an ended session: its original program, or argv instead if not nil.
-func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv []string) (*Plan, error) {
+// PlanRestore returns what to start for an ended session: its original program, or argv instead if not nil.
+func (s *Spawner) PlanRestore(rec store.Session, cwd string, req api.Restore, argv []string) (*Plan, error) {
 	p := &Plan{pipe: rec.Pipe, env: req.Env}
 	if p.env == nil {
 		p.env = os.Environ()

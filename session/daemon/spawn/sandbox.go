@@ -28,13 +28,13 @@ const sandboxFile = "sandbox.json"
 
 // sandboxPlan is the sandbox in which a process is started.
 type sandboxPlan struct {
-	profile sandbox.Profile
-	level   sandbox.Level
-	have    sandbox.Features // mechanisms of this machine
-	cwd     string           // value of $CWD in the profile
-	report  *sandbox.Report
-	differ  string   // requested on_difference, overrides the profile's
-	drafts  []string // directories that are written as drafts
+	profile      sandbox.Profile
+	level        sandbox.Level
+	available    sandbox.Features // mechanisms of this machine
+	cwd          string           // value of $CWD in the profile
+	report       *sandbox.Report
+	onDifference string   // requested on_difference, overrides the profile's
+	drafts       []string // directories that are written as drafts
 }
 
 // detectCapabilities returns the sandbox mechanisms of this machine.
@@ -57,14 +57,14 @@ func (s *Spawner) sandboxFor(name string, drafts ...string) (*sandboxPlan, error
 	if wrong != nil {
 		s.Log.Warn("only built-in sandbox profiles available", "err", wrong)
 	}
-	b := &sandboxPlan{have: detectCapabilities(), drafts: drafts}
+	b := &sandboxPlan{available: detectCapabilities(), drafts: drafts}
 	b.profile, err = file.Profile(name)
 	switch {
 	case err != nil:
 	case drafts != nil:
-		b.level, err = b.profile.ChooseDraft(b.have)
+		b.level, err = b.profile.ChooseDraft(b.available)
 	default:
-		b.level, err = b.profile.Choose(b.have)
+		b.level, err = b.profile.Choose(b.available)
 	}
 	return b, sandboxError(err)
 }
@@ -80,7 +80,7 @@ func (b *sandboxPlan) checkService(env []string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), toolTimeout)
 	defer cancel()
-	ask := exec.CommandContext(ctx, b.have.Tool[b.level], "version")
+	ask := exec.CommandContext(ctx, b.available.Tool[b.level], "version")
 	ask.Env, ask.WaitDelay = env, time.Second // env selects the service
 	said, err := ask.CombinedOutput()
 	if err == nil {
@@ -135,7 +135,7 @@ func (s *Spawner) enter(p *Plan, name, onDifference string, limits *api.Limits, 
 		return err
 	}
 	pr := &p.sandbox.profile
-	if p.sandbox.differ = onDifference; onDifference != "" {
+	if p.sandbox.onDifference = onDifference; onDifference != "" {
 		pr.OnDiffer = onDifference
 	}
 	p.env = pr.Environ(p.env)
@@ -148,9 +148,9 @@ func (s *Spawner) enter(p *Plan, name, onDifference string, limits *api.Limits, 
 	return nil
 }
 
-// observe records what a program accesses. The program runs without sandbox and execution checks, so only users may do
+// recordAccesses records what a program accesses. The program runs without sandbox and execution checks, so only users may do
 // that.
-func (s *Spawner) observe(p *Plan, file string) error {
+func (s *Spawner) recordAccesses(p *Plan, file string) error {
 	if file == "" {
 		return nil
 	}
@@ -230,15 +230,15 @@ func (s *Spawner) confine(p *Plan) error {
 	if err := s.mountDrafts(p, rules); err != nil {
 		return err
 	}
-	b.report = rules.Report(b.level, b.have)
-	b.report.OnDiffer = b.differ
+	b.report = rules.Report(b.level, b.available)
+	b.report.OnDiffer = b.onDifference
 	switch b.level {
 	case sandbox.Landlock, sandbox.Userns:
 		p.shim = true
 		err = rules.Confine(&p.spec, b.level, s.proxySettings(p))
 	default:
 		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
-		p.path, p.spec.File = b.have.Tool[b.level], "" // which executes it
+		p.path, p.spec.File = b.available.Tool[b.level], "" // which executes it
 	}
 	if err != nil {
 		return sandboxError(err)

@@ -90,12 +90,12 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) (*link.Adopted, 
 	if err := s.confine(p); err != nil {
 		return nil, err
 	}
-	if err := s.judge(k, p); err != nil {
+	if err := s.enableExecutionChecks(k, p); err != nil {
 		return nil, errors.Join(err, s.dropNewDraft(p))
 	}
 	spawned, adopted, err := spawnAt(ctx, k, p.request())
 	if why, ok := noTerminal(err); ok && p.fallback {
-		p.pipe, p.Record.Pipe, p.Why = true, true, why
+		p.pipe, p.Record.Pipe, p.PipeReason = true, true, why
 		spawned, adopted, err = spawnAt(ctx, k, p.request())
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func TestPlanAgain(t *testing.T) {
 		{"both", command, dir, api.Restore{Shell: true, Command: true}, "", "", true},
 	} {
 		c.req.Env = env
-		p, err := s.PlanAgain(c.rec, c.cwd, c.req, nil)
+		p, err := s.PlanRestore(c.rec, c.cwd, c.req, nil)
 		if c.refused {
 			var e *api.Error
 			if !errors.As(err, &e) || e.Code != api.CodeInvalid || e.Hint == "" {
@@ -104,7 +104,7 @@ func TestPlanAgain(t *testing.T) {
 		}
 	}
 	resume := []string{"sh", "-c", "false"}
-	p, err := s.PlanAgain(command, dir, api.Restore{Command: true, Env: env}, resume)
+	p, err := s.PlanRestore(command, dir, api.Restore{Command: true, Env: env}, resume)
 	if err != nil {
 		t.Fatal(err)
 	}

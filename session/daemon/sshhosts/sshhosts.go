@@ -64,7 +64,7 @@ func (h *Hosts) settingsOf(name string) (*hosts.RemoteHost, error) {
 		return nil, err
 	}
 	s := h.Settings().Hosts
-	return &hosts.RemoteHost{Target: t, SSH: hosts.SSH{Argv: s.SSH, Keep: s.Keep, Dir: h.Dirs.Hosts()}, LinkArgv: h.LinkArgv, Log: h.Dirs.KeeperLog()}, nil
+	return &hosts.RemoteHost{Target: t, SSH: hosts.SSH{Argv: s.SSH, Keep: s.ConnIdleTimeout, Dir: h.Dirs.Hosts()}, LinkArgv: h.LinkArgv, Log: h.Dirs.KeeperLog()}, nil
 }
 
 // Dial connects to the daemon of a host.

@@ -47,7 +47,7 @@ func (s *Set) Follow(events <-chan api.Event, hooks func() (list []config.Hook, 
 				case e.Kind == "config" || e.Kind == "lost":
 					configure()
 				default:
-					s.Hear(&e)
+					s.HandleEvent(&e)
 				}
 			}
 		}
@@ -108,8 +108,8 @@ func sameHook(a, b *config.Hook) bool {
 		slices.Equal(a.Run, b.Run) && slices.Equal(a.Session, b.Session) && slices.Equal(a.Label, b.Label)
 }
 
-// Hear runs the configured hooks for an event that is not stored. It never blocks.
-func (s *Set) Hear(e *api.Event) {
+// HandleEvent runs the configured hooks for an event that is not stored. It never blocks.
+func (s *Set) HandleEvent(e *api.Event) {
 	if e.Session == nil || e.Session.Temporary || e.Session.Labels[hookLabel] != "" {
 		return
 	}
@@ -148,10 +148,10 @@ func (s *Set) runsFor(ctx context.Context, h *hook, c *store.Completion) bool {
 	if s.Labels != nil && c.Session != "" {
 		labels, lasting = s.Labels(c.Session)
 	}
-	if c.Kind == store.OfJob && !lasting { // an ended session that lasted has completions itself
+	if c.Kind == store.CompletionJob && !lasting { // an ended session that lasted has completions itself
 		lasting = s.hasSessionCompletions(ctx, c.Session)
 	}
-	if labels[hookLabel] != "" || c.Kind == store.OfApproval && s.ownApproval(ctx, c.Ref) {
+	if labels[hookLabel] != "" || c.Kind == store.CompletionApproval && s.isHookApproval(ctx, c.Ref) {
 		return false
 	}
 	if h.conf == nil {
@@ -163,7 +163,7 @@ func (s *Set) runsFor(ctx context.Context, h *hook, c *store.Completion) bool {
 // hasSessionCompletions reports whether the end of a session, or of a command of its shell, is a completion apart from
 // those of its jobs.
 func (s *Set) hasSessionCompletions(ctx context.Context, session string) bool {
-	is, err := s.store.HasCompletionOf(ctx, session, store.OfSession, store.OfCommand)
+	is, err := s.store.HasCompletionOf(ctx, session, store.CompletionSession, store.CompletionCommand)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("read a session's completions", "session", session, "err", err)
 	}
@@ -173,11 +173,11 @@ func (s *Set) hasSessionCompletions(ctx context.Context, session string) bool {
 // matchesEvent reports whether a completion is the given event of the configuration. A job in a lasting session does
 // not count as an end: its command or session has its own completion.
 func matchesEvent(on string, c *store.Completion, lasting bool) bool {
-	ended := c.Kind == store.OfSession || c.Kind == store.OfCommand || c.Kind == store.OfJob && !lasting
+	ended := c.Kind == store.CompletionSession || c.Kind == store.CompletionCommand || c.Kind == store.CompletionJob && !lasting
 	well := c.Signal == "" && c.State != "lost"
 	switch on {
 	case "exit":
-		return c.Kind == store.OfSession
+		return c.Kind == store.CompletionSession
 	case "finished":
 		return ended && well && c.ExitCode != nil && *c.ExitCode == 0
 	case "failed":
@@ -188,8 +188,8 @@ func matchesEvent(on string, c *store.Completion, lasting bool) bool {
 	return c.Kind == on
 }
 
-// ownApproval reports whether the approval was requested for a hook's own job.
-func (s *Set) ownApproval(ctx context.Context, id string) bool {
+// isHookApproval reports whether the approval was requested for a hook's own job.
+func (s *Set) isHookApproval(ctx context.Context, id string) bool {
 	s.mu.Lock()
 	var jobs []string
 	for _, h := range s.hooks {

@@ -64,7 +64,7 @@ func (r *runs) events(name string) (list []string) {
 
 func input(t *testing.T, st *store.Store, session, name string, at time.Time) {
 	t.Helper()
-	c := store.Completion{Kind: store.OfInput, Session: session, Name: name, Ref: name + fmt.Sprint(at.UnixNano()), State: "text", At: at}
+	c := store.Completion{Kind: store.CompletionInput, Session: session, Name: name, Ref: name + fmt.Sprint(at.UnixNano()), State: "text", At: at}
 	if err := st.AddCompletion(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestHooksThatFail(t *testing.T) {
 	s, st, _ := daemon(t, filepath.Join(t.TempDir(), "longterm.db"), run)
 	var mu sync.Mutex
 	var told []string
-	s.Tell = func(e api.Event) {
+	s.Publish = func(e api.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, e.Kind+" "+e.Hook.Name+" "+e.Hook.On+" "+e.Hook.Reason)
@@ -245,7 +245,7 @@ func TestUnstoredEvents_RunTheirHooks(t *testing.T) {
 		{Seq: 6, Kind: "bell", Session: &api.Session{Name: "a"}},
 		{Seq: 7, Kind: "config"},
 	} {
-		s.Hear(&e)
+		s.HandleEvent(&e)
 	}
 	r.wait(t, 2)
 	if got := r.events("LONGTERM_EVENT"); !slices.Equal(got, []string{"new", "bell"}) {
@@ -264,7 +264,7 @@ func TestApprovalsOfHooks(t *testing.T) {
 		if n < 3 {
 			asking = x.Job
 		}
-		a := store.Approval{N: 10 + n, State: store.ApprovalPending, Kind: "command", Body: []byte("{}"), Asked: at}
+		a := store.Approval{N: 10 + n, State: store.ApprovalPending, Kind: "command", Body: []byte("{}"), Requested: at}
 		return api.Result{State: "exited", ExitCode: new(int)}, st.PutApproval(t.Context(), a, asking)
 	})
 	s, st0, _ := daemon(t, path, r)
@@ -290,12 +290,12 @@ func TestOneFailureIsOne(t *testing.T) {
 	configure(t, s, config.Hook{Name: "one", On: []string{"failed"}, Run: []string{"tell"}, Timeout: time.Minute})
 	one := 1
 	for _, c := range []store.Completion{
-		{Kind: store.OfSession, Session: "s1", Name: "a", Ref: "1", State: "exited", ExitCode: &one, At: at},
-		{Kind: store.OfJob, Session: "s1", Name: "a", Ref: "j1", State: "exited", ExitCode: &one, At: at},
-		{Kind: store.OfJob, Session: "s2", Name: "b", Ref: "j2", State: "exited", ExitCode: &one, At: at},
-		{Kind: store.OfCommand, Session: "s3", Name: "c", Ref: "1", State: "done", ExitCode: &one, At: at},
-		{Kind: store.OfJob, Session: "s3", Name: "c", Ref: "j3", State: "exited", ExitCode: &one, At: at},
-		{Kind: store.OfSession, Session: "s4", Name: "last", Ref: "1", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.CompletionSession, Session: "s1", Name: "a", Ref: "1", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.CompletionJob, Session: "s1", Name: "a", Ref: "j1", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.CompletionJob, Session: "s2", Name: "b", Ref: "j2", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.CompletionCommand, Session: "s3", Name: "c", Ref: "1", State: "done", ExitCode: &one, At: at},
+		{Kind: store.CompletionJob, Session: "s3", Name: "c", Ref: "j3", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.CompletionSession, Session: "s4", Name: "last", Ref: "1", State: "exited", ExitCode: &one, At: at},
 	} {
 		if err := st.AddCompletion(t.Context(), c); err != nil {
 			t.Fatal(err)

@@ -97,7 +97,7 @@ func (s *Set) runHooks(ctx context.Context, h *hook) {
 				passed = list[i].Seq
 				continue
 			}
-			if err = s.act(ctx, h, hookJob(sub, list[i].Seq), view(&list[i]), list[i].Seq); err != nil {
+			if err = s.act(ctx, h, hookJobID(sub, list[i].Seq), view(&list[i]), list[i].Seq); err != nil {
 				break
 			}
 			h.last = list[i].At
@@ -218,8 +218,8 @@ func (s *Set) recordFailure(h *hook, c *api.Completion, f api.HookFailure) {
 	s.mu.Lock()
 	h.failure = &f
 	s.mu.Unlock()
-	if s.Tell != nil {
-		s.Tell(api.Event{Kind: "hook", Hook: &f})
+	if s.Publish != nil {
+		s.Publish(api.Event{Kind: "hook", Hook: &f})
 	}
 }
 

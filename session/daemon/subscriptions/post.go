@@ -50,7 +50,7 @@ func (h *hook) notice(key string, c api.Completion, mask func(string) string) (w
 	event, how := eventText(&c)
 	n := webhook.Notice{
 		URL: h.conf.Webhook, Format: webhook.Format(h.conf.Format), Key: key, Event: event, Title: webhook.OneLine(c.Name+": "+how, 120), Text: c.Text,
-		Urgent: c.Kind == store.OfInput || c.Kind == store.OfApproval, At: c.At,
+		Urgent: c.Kind == store.CompletionInput || c.Kind == store.CompletionApproval, At: c.At,
 	}
 	if c.Name == "" {
 		n.Title = webhook.OneLine("longterm: "+how, 120)
@@ -69,11 +69,11 @@ func (h *hook) notice(key string, c api.Completion, mask func(string) string) (w
 // eventText returns a completion's event, by the names that alerts use, and a short description.
 func eventText(c *api.Completion) (event, how string) {
 	switch c.Kind {
-	case store.OfInput:
+	case store.CompletionInput:
 		return c.Kind, "waits for input (" + c.State + ")"
-	case store.OfApproval:
+	case store.CompletionApproval:
 		return c.Kind, "approval required"
-	case store.OfSession, store.OfCommand, store.OfJob:
+	case store.CompletionSession, store.CompletionCommand, store.CompletionJob:
 	case "agent":
 		return c.Kind, "agent " + c.State
 	default:

@@ -50,7 +50,7 @@ func TestHooksThatPost(t *testing.T) {
 	if v.Hook != "post to ntfy.example" {
 		t.Errorf("it is told as %q", v.Hook)
 	}
-	s.Hear(&api.Event{Kind: "created", Seq: 7, Session: &api.Session{ID: "s2", Name: "made", Command: "echo hunter2"}})
+	s.HandleEvent(&api.Event{Kind: "created", Seq: 7, Session: &api.Session{ID: "s2", Name: "made", Command: "echo hunter2"}})
 	input(t, st, "s1", "again", at.Add(1))
 	eventually(t, s, "config:phone", func(v *api.Subscription) bool { return v.Cursor == 2 })
 	for len(p.sorted("made")) == 0 { // of what is not kept no cursor tells

@@ -48,9 +48,9 @@ type Runner interface {
 // Set holds all subscriptions.
 type Set struct {
 	// Labels returns the labels of a known session and whether it outlives its command; optional. Set it before Start.
-	Labels func(session string) (labels map[string]string, lasting bool)
-	Tell   func(api.Event)     // Tell publishes the failure of a hook; optional. Set it before Start.
-	Mask   func(string) string // Mask redacts secrets in posted text; optional. Set it before Start.
+	Labels  func(session string) (labels map[string]string, lasting bool)
+	Publish func(api.Event)     // Tell publishes the failure of a hook; optional. Set it before Start.
+	Mask    func(string) string // Mask redacts secrets in posted text; optional. Set it before Start.
 	// Post queues a notice for a webhook.
 	Post func(webhook.Notice) error
 
@@ -235,8 +235,8 @@ func (s *Set) Remove(ctx context.Context, name string) error {
 	return s.remove(ctx, name)
 }
 
-// acknowledgedByItself rejects acknowledgements for a configured hook, which would skip pending runs.
-func acknowledgedByItself(name string) error {
+// rejectConfigured rejects acknowledgements for a configured hook, which would skip pending runs.
+func rejectConfigured(name string) error {
 	if !isConfigured(name) {
 		return nil
 	}
@@ -280,7 +280,7 @@ func noSubscription(name string, err error) error {
 // Read returns unacknowledged completions, after waiting for some up to the given time.
 func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (api.Completions, error) {
 	if in.Ack > 0 {
-		if err := acknowledgedByItself(name); err != nil {
+		if err := rejectConfigured(name); err != nil {
 			return api.Completions{}, err
 		}
 	}
@@ -362,7 +362,7 @@ func (s *Set) readAs(sub *store.Subscription, reader string, take bool) error {
 
 // Ack acknowledges completions up to a cursor.
 func (s *Set) Ack(ctx context.Context, name string, in api.AckCompletions) (api.Subscription, error) {
-	if err := acknowledgedByItself(name); err != nil {
+	if err := rejectConfigured(name); err != nil {
 		return api.Subscription{}, err
 	}
 	sub, err := s.get(ctx, name)
@@ -414,17 +414,17 @@ func view(c *store.Completion) api.Completion {
 		Text: c.Text, At: c.At,
 	}
 	switch c.Kind {
-	case store.OfJob:
+	case store.CompletionJob:
 		v.Job = c.Ref
-	case store.OfCommand:
+	case store.CompletionCommand:
 		v.Command, _ = strconv.Atoi(c.Ref) // a number, by the store
-	case store.OfApproval:
+	case store.CompletionApproval:
 		v.Approval = c.Ref
 	}
 	return v
 }
 
-// hookJob returns the id of the job that runs a subscription's hook for a completion.
-func hookJob(sub *store.Subscription, seq uint64) string {
+// hookJobID returns the id of the job that runs a subscription's hook for a completion.
+func hookJobID(sub *store.Subscription, seq uint64) string {
 	return fmt.Sprintf("hook-%s-%d", sub.UID, seq)
 }

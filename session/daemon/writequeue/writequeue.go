@@ -46,8 +46,8 @@ type barrier struct {
 	c  chan struct{}
 }
 
-// Later queues a write; it replaces one of the same key that waits.
-func (q *Queue) Later(key Key, f func()) {
+// Enqueue queues a write; it replaces one of the same key that waits.
+func (q *Queue) Enqueue(key Key, f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.pending == nil {

@@ -17,7 +17,7 @@ import (
 func stuckQueue() (q *Queue, free func()) {
 	q = &Queue{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	begun, stuck := make(chan struct{}), make(chan struct{})
-	q.Later(Key{"stuck", 1}, func() { close(begun); <-stuck })
+	q.Enqueue(Key{"stuck", 1}, func() { close(begun); <-stuck })
 	<-begun
 	return q, func() { close(stuck) }
 }
@@ -33,10 +33,10 @@ func TestWriteQueue(t *testing.T) {
 	note := func(s string) func() {
 		return func() { mu.Lock(); got = append(got, s); mu.Unlock() }
 	}
-	q.Later(Key{Session: "a"}, note("a old"))
-	q.Later(Key{"a", 1}, note("a1"))
-	q.Later(Key{Session: "b"}, note("b"))
-	q.Later(Key{Session: "a"}, note("a new"))
+	q.Enqueue(Key{Session: "a"}, note("a old"))
+	q.Enqueue(Key{"a", 1}, note("a1"))
+	q.Enqueue(Key{Session: "b"}, note("b"))
+	q.Enqueue(Key{Session: "a"}, note("a new"))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	q.Flush(gone) // its caller gave up
@@ -56,8 +56,8 @@ func TestWriteQueueIsBounded(t *testing.T) {
 	q, free := stuckQueue()
 	written := map[string]bool{}
 	for i := range maxQueued + 10 {
-		q.Later(Key{"a", i + 1}, func() { written[fmt.Sprint("a", i+1)] = true })
-		q.Later(Key{Session: fmt.Sprint(i)}, func() { written[fmt.Sprint(i)] = true })
+		q.Enqueue(Key{"a", i + 1}, func() { written[fmt.Sprint("a", i+1)] = true })
+		q.Enqueue(Key{Session: fmt.Sprint(i)}, func() { written[fmt.Sprint(i)] = true })
 	}
 	q.mu.Lock()
 	if q.commands != maxQueued || q.dropped != 10 {

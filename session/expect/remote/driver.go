@@ -38,8 +38,8 @@ type Options struct {
 	New api.NewSession
 	// Secret returns the value of a reference to a secret.
 	Secret func(ctx context.Context, ref string) ([]byte, error)
-	// Started is called with each started session.
-	Started func(api.Session)
+	// OnStarted is called with each started session.
+	OnStarted func(api.Session)
 }
 
 // NewDriver returns a driver that starts programs in new sessions.
@@ -129,8 +129,8 @@ func (d *Driver) Spawn(ctx context.Context, p expect.Spawn) error {
 		return err
 	}
 	d.startedIDs = append(d.startedIDs, info.ID)
-	if d.options.Started != nil {
-		d.options.Started(info)
+	if d.options.OnStarted != nil {
+		d.options.OnStarted(info)
 	}
 	d.useSession(ctx, d.client.Session(info.ID), 0, info.Cols)
 	return nil

@@ -2,9 +2,8 @@
 
 // Package remote drives sessions of the daemon for scripts and recordings.
 //
-// A Talk follows one session's output from an offset. It inserts the input that is typed through it at its place in the
-// output: each answer to input has the output offset of that moment. It does not see input of others. It continues over
-// a restart of the daemon.
+// A Dialogue follows one session's output from an offset. It merges the input typed through it into the output: each response
+// to input carries the output offset at that moment. It does not see other clients' input. It continues after a daemon restart.
 package remote
 
 import (

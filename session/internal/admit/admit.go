@@ -72,11 +72,11 @@ type Verdict uint8
 
 // Verdicts; the comment names the fields of Decision in use.
 const (
-	Reject Verdict = iota // Err, Result.Echo
-	Accept                // Data, Result
-	Known                 // Result: the input was typed before
-	Await                 // Result: the input is being typed, wait for Earlier.Pending
-	Skip                  // Result: the terminal's modes leave nothing to type
+	Reject    Verdict = iota // Err, Result.Echo
+	Accept                   // Data, Result
+	Duplicate                // Result: the input was typed before
+	Await                    // Result: the input is being typed, wait for Earlier.Pending
+	Skip                     // Result: the terminal's modes leave nothing to type
 )
 
 // Decision is the answer to a caller's input.
@@ -87,8 +87,7 @@ type Decision struct {
 	Result  inputqueue.TypeResult
 }
 
-// Admit decides about input. The first rule that applies counts. After ErrAhead and ErrMayEcho the caller may try again in a
-// moment.
+// Admit decides about input. The first rule that applies counts. After ErrUnreadInput and ErrMayEcho the caller may retry soon.
 func Admit(st *State, in *Input) Decision {
 	if st.Ended != "" {
 		return Decision{Err: fmt.Errorf("%w (%s)", inputqueue.ErrEnded, st.Ended)}
@@ -102,7 +101,7 @@ func Admit(st *State, in *Input) Decision {
 	case e.Known:
 		result = e.First
 		result.Duplicate = true
-		return Decision{Verdict: Known, Result: result}
+		return Decision{Verdict: Duplicate, Result: result}
 	}
 	if in.Version != 0 && in.Version != st.Version {
 		return Decision{Err: fmt.Errorf("%w: it is at version %d, not %d", ErrStale, st.Version, in.Version)}

@@ -46,7 +46,7 @@ func TestAdmit(t *testing.T) {
 	}{
 		{"plain text", State{Terminal: terminalEchoing(respond.EchoOn)}, Input{Bytes: []byte("x")}, Accept, nil},
 		{"an ended session", State{Ended: "exited", Terminal: terminalEchoing(respond.EchoOn)}, Input{Bytes: []byte("x")}, Reject, inputqueue.ErrEnded},
-		{"the same request again", State{Earlier: Earlier{Known: true, First: first}}, Input{Digest: 9}, Known, nil},
+		{"the same request again", State{Earlier: Earlier{Known: true, First: first}}, Input{Digest: 9}, Duplicate, nil},
 		{"other input with the id", State{Earlier: Earlier{Known: true, First: first}}, Input{Digest: 8}, Reject, inputqueue.ErrIDReused},
 		{"the same request, still being typed", State{Earlier: Earlier{Pending: new(inputqueue.Pending)}}, Input{}, Await, nil},
 		{"another screen", State{Version: 7}, Input{Version: 6}, Reject, ErrStale},

@@ -39,15 +39,15 @@ const (
 	maxTypeAheadLines = 16       // lines that may be shown a second time
 )
 
-// MayEcho reports which sides may echo typed text. Neither does for a password.
-type MayEcho struct {
+// EchoSides holds which sides may echo typed text. Neither does for a password.
+type EchoSides struct {
 	Tty bool // the terminal may
 	App bool // the program may
 }
 
 // RecordTyped records typed input that may be echoed. by is the side that may echo it. at is the number of bytes of the current
 // output line before it, line the number of that line, and off the output offset at that time.
-func (e *Finder) RecordTyped(data []byte, by MayEcho, at int, line, off uint64, secret bool) {
+func (e *Finder) RecordTyped(data []byte, by EchoSides, at int, line, off uint64, secret bool) {
 	for len(data) > 0 {
 		r, n := utf8.DecodeRune(data)
 		l := e.openLine(at, line, off)
@@ -81,7 +81,7 @@ func (e *Finder) SplitIfInterrupted(line []byte) {
 }
 
 // addKey adds a character to the line being typed.
-func (e *Finder) addKey(l *TypedLine, r rune, text string, by MayEcho) {
+func (e *Finder) addKey(l *TypedLine, r rune, text string, by EchoSides) {
 	l.Tty = by.Tty
 	switch {
 	case e.esc.consumes(r) && by.App:

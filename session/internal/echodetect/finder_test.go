@@ -22,18 +22,18 @@ func TestFinder(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		typed string
-		by    MayEcho
+		by    EchoSides
 		at    int      // bytes of the line before it
 		lines []string // with ~ at the end: incomplete
 		want  []string
 	}{
-		{"by the terminal", "make\r", MayEcho{Tty: true}, 2, []string{"$ make", "make"}, []string{"$ ####", "make"}},
-		{"something was printed in between", "yes\r", MayEcho{Tty: true}, 3, []string{"Go?wait", "yes"}, []string{"Go?wait", "###"}},
-		{"not before the place it was typed at", "a\r", MayEcho{Tty: true}, 2, []string{"a a"}, []string{"a #"}},
-		{"erased keys", "mx\x7fake\r", MayEcho{App: true}, 2, []string{"$ make"}, []string{"$ ####"}},
-		{"an interrupt", "ab\x03", MayEcho{Tty: true}, 0, []string{"ab^C~"}, []string{"####"}},
-		{"its beginning only", "make\r", MayEcho{Tty: true}, 2, []string{"$ ma~"}, []string{"$ ##"}},
-		{"another line", "make\r", MayEcho{Tty: true}, 0, []string{"other"}, []string{"other"}},
+		{"by the terminal", "make\r", EchoSides{Tty: true}, 2, []string{"$ make", "make"}, []string{"$ ####", "make"}},
+		{"something was printed in between", "yes\r", EchoSides{Tty: true}, 3, []string{"Go?wait", "yes"}, []string{"Go?wait", "###"}},
+		{"not before the place it was typed at", "a\r", EchoSides{Tty: true}, 2, []string{"a a"}, []string{"a #"}},
+		{"erased keys", "mx\x7fake\r", EchoSides{App: true}, 2, []string{"$ make"}, []string{"$ ####"}},
+		{"an interrupt", "ab\x03", EchoSides{Tty: true}, 0, []string{"ab^C~"}, []string{"####"}},
+		{"its beginning only", "make\r", EchoSides{Tty: true}, 2, []string{"$ ma~"}, []string{"$ ##"}},
+		{"another line", "make\r", EchoSides{Tty: true}, 0, []string{"other"}, []string{"other"}},
 	} {
 		var f Finder
 		f.RecordTyped([]byte(c.typed), c.by, c.at, 1, 0, false)
@@ -53,7 +53,7 @@ func TestFinder(t *testing.T) {
 // TestFoundAgain checks that a line which the terminal echoed early is found a second time, after the editor's prompt.
 func TestFoundAgain(t *testing.T) {
 	var f Finder
-	f.RecordTyped([]byte("make\r"), MayEcho{Tty: true}, 0, 1, 0, false)
+	f.RecordTyped([]byte("make\r"), EchoSides{Tty: true}, 0, 1, 0, false)
 	for i, c := range []struct{ text, want string }{{"make", "####"}, {"$ make", "$ ####"}, {"$ make", "$ make"}} {
 		if got := masked(&f, Line{Text: []byte(c.text), Number: uint64(1 + i), Complete: true, Editor: true}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -64,7 +64,7 @@ func TestFoundAgain(t *testing.T) {
 // TestFinderForgets checks that old lines expire, that lines survive a save as JSON, and that lines can be dropped.
 func TestFinderForgets(t *testing.T) {
 	var f Finder
-	f.RecordTyped([]byte("one\rtwo\rthree"), MayEcho{Tty: true}, 0, 1, 0, true)
+	f.RecordTyped([]byte("one\rtwo\rthree"), EchoSides{Tty: true}, 0, 1, 0, true)
 	if len(f.Lines) != 3 || !f.Lines[0].Secret || f.Lines[2].Enter {
 		t.Fatalf("%+v", f.Lines)
 	}

@@ -390,7 +390,7 @@ func TestRingReader(t *testing.T) {
 	for len(rg.Room()) > 0 {
 		rg.Publish(len(rg.Room()))
 	}
-	if _, err := rr.Fill(rg, nil); !errors.Is(err, ErrNoRoom) {
+	if _, err := rr.Fill(rg, nil); !errors.Is(err, ErrRingFull) {
 		t.Error(err)
 	}
 	rr.Close()

@@ -7,8 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// ErrNoRoom is returned by Fill for a ring that is full.
-var ErrNoRoom = errors.New("the ring is full")
+// ErrRingFull is returned by Fill for a ring that is full.
+var ErrRingFull = errors.New("the ring is full")
 
 // RingReader lets followers read the ring concurrently with the owner. The lock keeps the mapping alive during a read.
 type RingReader struct {
@@ -54,7 +54,7 @@ func (t *RingReader) Fill(r *ring.Ring, f func(room []byte) (int, error)) (int, 
 	defer t.mu.Unlock()
 	room := r.Room()
 	if room == nil {
-		return 0, ErrNoRoom
+		return 0, ErrRingFull
 	}
 	n, err := f(room)
 	if n > 0 {

@@ -99,7 +99,8 @@ func (p *Poller) enterIdle() {
 	}
 }
 
-// untilNext returns the time until the next tick after a while. While idle it is the next common tick, plus late.
+// untilNext returns the time until the next tick. While the process is active, that is after. While idle, it is the time until
+// a common tick, plus late: the first one, or a later one if after exceeds the poll interval.
 func (p *Poller) untilNext(now time.Time, after, late time.Duration) time.Duration {
 	if !p.idle.Load() {
 		return after

@@ -31,10 +31,10 @@ type View struct {
 	LastOutput time.Time
 	Alt        bool // a full-screen program is shown
 	Modes      vterm.Modes
-	// Followed reports that the shell has integration: Shell is the tracked state, Phase the published one.
-	Followed bool
-	Phase    shell.Phase
-	Shell    shell.State
+	// HasIntegration reports that the shell has integration: Shell is the tracked state, Phase the published one.
+	HasIntegration bool
+	Phase          shell.Phase
+	Shell          shell.State
 	// RunsLine reports that a submitted line is running, and that the shell is not known to read input for it.
 	RunsLine bool
 	// ReadsBriefly reports that the shell runs a line that checks for input for a moment, and the kernel cannot
@@ -44,7 +44,7 @@ type View struct {
 
 // atPrompt reports whether the followed shell waits for a command, or draws its prompt.
 func (v *View) atPrompt() bool {
-	return v.Followed && (v.Shell.Phase == shell.PhasePrompt || v.Shell.IsDrawingPrompt || v.Shell.HasEnded)
+	return v.HasIntegration && (v.Shell.Phase == shell.PhasePrompt || v.Shell.IsDrawingPrompt || v.Shell.HasEnded)
 }
 
 // Probe is the kernel's state of the terminal's programs.

@@ -14,22 +14,22 @@ const basicStartTime = 150 * time.Millisecond
 
 // Machine probes silent programs.
 type Machine struct {
-	host   Host
-	rhythm inputdetect.SilenceTracker
+	host    Host
+	silence inputdetect.SilenceTracker
 	Schedule
-	shellReads         bool      // at the last probe the shell itself was reading
-	blank              bool      // at the last probe no text was before the cursor
-	relayWaits         bool      // at the last probe a relay process was waiting
-	isOwnProgram       bool      // at the last probe it was the session's own program
-	outputPending      bool      // at the last probe output was in transit
-	inputUnread        bool      // at the last probe input was unread
-	noOutputSinceInput bool      // nothing was printed since the last input
-	unchanged          bool      // the last probe found a stable wait: see IsUnchanged
-	lastFinding        Finding   // of the last probe
-	wait               readWait  // of the last probe
-	reader             spentWait // at the last probe
-	probedAt           time.Time // when the kernel was last probed
-	spent              spentWait // wait in which the last input came
+	shellReads         bool         // at the last probe the shell itself was reading
+	blank              bool         // at the last probe no text was before the cursor
+	relayWaits         bool         // at the last probe a relay process was waiting
+	isOwnProgram       bool         // at the last probe it was the session's own program
+	outputPending      bool         // at the last probe output was in transit
+	inputUnread        bool         // at the last probe input was unread
+	noOutputSinceInput bool         // nothing was printed since the last input
+	unchanged          bool         // the last probe found a stable wait: see IsUnchanged
+	lastFinding        Finding      // of the last probe
+	wait               readWait     // of the last probe
+	lastWait           answeredWait // wait found at the last probe
+	probedAt           time.Time    // when the kernel was last probed
+	answered           answeredWait // wait in which the last input came
 }
 
 // New returns a machine that has not probed yet.
@@ -48,7 +48,7 @@ type Finding struct {
 
 // NoteOutput handles output and returns the time of the first probe.
 func (m *Machine) NoteOutput(now time.Time) time.Time {
-	m.rhythm.Output(now)
+	m.silence.Output(now)
 	return m.restartSchedule(now)
 }
 
@@ -69,22 +69,22 @@ func (m *Machine) restartSchedule(now time.Time) time.Time {
 func (m *Machine) NoteInput() time.Time {
 	v := m.host.View()
 	first := m.restartSchedule(v.Now)
-	m.spent = spentWait{m.reader.tid, m.reader.waits, v.Now.Add(spentTime)}
+	m.answered = answeredWait{m.lastWait.tid, m.lastWait.waits, v.Now.Add(maxInputReadTime)}
 	if v.atPrompt() && v.Shell.MaxQuality == shell.Basic { // such a shell does not mark a command's start
-		m.spent = m.probeShellWait(&v)
+		m.answered = m.probeShellWait(&v)
 	}
 	m.noOutputSinceInput, m.wait = true, readWait{}
 	return first
 }
 
 // probeShellWait probes the session once and returns the wait that the shell itself is in at its prompt.
-func (m *Machine) probeShellWait(v *View) (w spentWait) {
+func (m *Machine) probeShellWait(v *View) (w answeredWait) {
 	if !v.CanProbe {
 		return w
 	}
 	if p := m.host.Probe(); !p.Failed {
 		w.set(&p.Result)
-		w.until = v.Now.Add(shellSpentTime)
+		w.until = v.Now.Add(maxShellReadTime)
 	}
 	return w
 }
@@ -164,10 +164,10 @@ func (m *Machine) isCredible(now time.Time) bool {
 
 // classify collects the evidence and classifies it. pid is the process that decided.
 func (m *Machine) classify(v *View) (verdict inputdetect.Verdict, pid int) {
-	f := inputdetect.Facts{AltScreen: v.Alt, Silence: v.Now.Sub(v.LastOutput), UsualSilence: m.rhythm.Usual(), Answered: m.noOutputSinceInput, Leader: v.PID, Redact: m.host.RedactLine}
-	if v.Followed {
+	f := inputdetect.Evidence{AltScreen: v.Alt, Silence: v.Now.Sub(v.LastOutput), UsualSilence: m.silence.Usual(), Answered: m.noOutputSinceInput, Leader: v.PID, Redact: m.host.RedactLine}
+	if v.HasIntegration {
 		switch sh := &v.Shell; {
-		case sh.Phase == shell.PhaseRunning && sh.MaxQuality == shell.Basic && m.spent.waits <= 0 && v.Now.Sub(sh.Since) < basicStartTime:
+		case sh.Phase == shell.PhaseRunning && sh.MaxQuality == shell.Basic && m.answered.waits <= 0 && v.Now.Sub(sh.Since) < basicStartTime:
 			return inputdetect.Verdict{}, 0 // it may not have read its line yet; its wait at the prompt is unknown
 		case sh.Phase == shell.PhaseRunning:
 			f.Shell = inputdetect.ShellRunning
@@ -186,16 +186,16 @@ func (m *Machine) classify(v *View) (verdict inputdetect.Verdict, pid int) {
 	}
 	now := p.Now
 	m.probedAt = now
-	m.relayWaits, m.isOwnProgram = len(f.Probe.Relayed) > 0, f.Probe.PID == v.PID && v.Followed
+	m.relayWaits, m.isOwnProgram = len(f.Probe.Relayed) > 0, f.Probe.PID == v.PID && v.HasIntegration
 	f.PrintedByOther = m.wait.update(&f.Probe, v.Offset, now)
-	m.inputUnread = m.spent.isSame(&f.Probe, now)
-	m.reader.set(&f.Probe)
+	m.inputUnread = m.answered.isSame(&f.Probe, now)
+	m.lastWait.set(&f.Probe)
 	if (f.Probe.State == inputdetect.Busy || f.Probe.State == inputdetect.Sleeping) && len(f.Probe.Relayed) == 0 {
 		m.blank, m.unchanged = false, f.Probe.State == inputdetect.Sleeping && !p.Failed
 		return inputdetect.Classify(f), f.Probe.PID // independent of the screen
 	}
 	f.BracketedPaste, f.AppCursor, f.Mouse = v.Modes.BracketedPaste, v.Modes.AppCursor, v.Modes.Mouse != 0
-	m.screenFacts(&f, v)
+	m.screenEvidence(&f, v)
 	m.blank = strings.TrimSpace(f.Line) == ""
 	verdict = inputdetect.Classify(f)
 	sure := verdict.Kind != inputdetect.None || f.Silence >= inputdetect.MaxUsefulSilence
@@ -205,8 +205,8 @@ func (m *Machine) classify(v *View) (verdict inputdetect.Verdict, pid int) {
 
 // CursorLine returns the text before the cursor, without a partial line. partial reports whether one was removed.
 func (m *Machine) CursorLine() (line string, partial bool) {
-	var f inputdetect.Facts
+	var f inputdetect.Evidence
 	v := m.host.View()
-	partial = m.screenFacts(&f, &v)
+	partial = m.screenEvidence(&f, &v)
 	return f.Line, partial
 }

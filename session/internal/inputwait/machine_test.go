@@ -84,11 +84,11 @@ func TestBlankWait_MustLast(t *testing.T) {
 func TestSpentWait(t *testing.T) {
 	now := time.Now()
 	r := inputdetect.Result{TID: 3, WaitCount: 5}
-	w := spentWait{tid: 3, waits: 5, until: now.Add(spentTime)}
+	w := answeredWait{tid: 3, waits: 5, until: now.Add(maxInputReadTime)}
 	if !w.isSame(&inputdetect.Result{TID: 1, WaitCount: 9, Relayed: []inputdetect.RelayedTTY{{Probe: r}}}, now) || !w.isSame(&r, now) {
 		t.Error("the same wait does not count as spent")
 	}
-	if w.isSame(&r, now.Add(spentTime)) {
+	if w.isSame(&r, now.Add(maxInputReadTime)) {
 		t.Error("spent after the time limit")
 	}
 	if r.WaitCount++; w.isSame(&r, now) {

@@ -111,7 +111,7 @@ func TestProbe_IgnoresPartialLine(t *testing.T) {
 // TestProbe_EndedOrAtPrompt checks that an ended program is not probed, nor a shell at its prompt.
 func TestProbe_EndedOrAtPrompt(t *testing.T) {
 	h := newHost("$ ")
-	h.view.Followed, h.view.Shell.Phase = true, shell.PhasePrompt
+	h.view.HasIntegration, h.view.Shell.Phase = true, shell.PhasePrompt
 	if f := h.probeAfter(t, New(h), 0); !f.AtPrompt || f.Verdict.NeedsInput {
 		t.Errorf("%+v", f)
 	}
@@ -150,21 +150,21 @@ func TestProbe_InputEndsWait(t *testing.T) {
 func TestPromptContext(t *testing.T) {
 	h := newHost("Name? bob\r\na long line that the terminal breaks into two rows\r\n> ")
 	h.typed.Add(echodetect.TypedText{Lines: []string{"bob", ""}, Row: 0, Col: 6})
-	var f inputdetect.Facts
+	var f inputdetect.Evidence
 	m := New(h)
-	m.screenFacts(&f, &h.view)
+	m.screenEvidence(&f, &h.view)
 	if f.Line != "> " || len(f.Above) != 2 || f.Above[0] != "" || f.Above[1] != "a long line that the terminal breaks into two rows" {
 		t.Errorf("%q below %q", f.Line, f.Above)
 	}
 	if got, half := m.CursorLine(); got != "> " || half {
 		t.Errorf("%q", got)
 	}
-	h.view.Followed = true
+	h.view.HasIntegration = true
 	h.editor.HandleMark(shell.MarkPrompt, 1, 0, 0)
 	h.editor.HandleMark(shell.MarkInput, 1, 0, 0)
 	h.editor.HandleMark(shell.MarkOutput, 2, 1, 0)
 	f.Above = nil
-	if m.screenFacts(&f, &h.view); len(f.Above) != 1 {
+	if m.screenEvidence(&f, &h.view); len(f.Above) != 1 {
 		t.Errorf("below the submitted line: %q", f.Above)
 	}
 }

@@ -28,14 +28,14 @@ type promptContext struct {
 	alt     bool            // a full-screen program is shown
 }
 
-// screenFacts sets the lines around the cursor in f: only those printed by the current program. Rows with typed input
+// screenEvidence sets the lines around the cursor in f: only those printed by the current program. Rows with typed input
 // are answered prompts, or lines of a shell. partial reports whether a partial line was removed from the prompt's line.
-func (m *Machine) screenFacts(f *inputdetect.Facts, v *View) (partial bool) {
+func (m *Machine) screenEvidence(f *inputdetect.Evidence, v *View) (partial bool) {
 	sc := m.host.Screen()
 	c := promptContext{frame: &sc.Frame, history: sc.History, alt: f.AltScreen}
 	c.top = c.history.FirstID() + uint64(c.history.Len())
 	if !c.alt {
-		if v.Followed {
+		if v.HasIntegration {
 			c.from = c.commandOutputStart(&v.Shell, &sc)
 		}
 		c.typed = make(map[uint64]bool, len(sc.Typed))
@@ -43,7 +43,7 @@ func (m *Machine) screenFacts(f *inputdetect.Facts, v *View) (partial bool) {
 			c.typed[sc.Typed[i].Row] = true
 		}
 	}
-	c.fillFacts(f)
+	c.fillEvidence(f)
 	f.Line, partial = strings.CutSuffix(f.Line, sc.PartialLine)
 	return partial && sc.PartialLine != ""
 }
@@ -79,8 +79,8 @@ func (c *promptContext) hasFirstWord(from, to uint64, text string) bool {
 	return strings.Contains(rows.String(), words[0]) || c.frame.Cols < 20
 }
 
-// fillFacts sets the prompt and the lines around the cursor in f.
-func (c *promptContext) fillFacts(f *inputdetect.Facts) {
+// fillEvidence sets the prompt and the lines around the cursor in f.
+func (c *promptContext) fillEvidence(f *inputdetect.Evidence) {
 	cursor := &c.frame.Cursor
 	at := c.top + uint64(cursor.Row)
 	f.Line, f.After = c.beforeCursor(cursor)

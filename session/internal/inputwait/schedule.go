@@ -17,8 +17,8 @@ const (
 	// promptInterval is the least interval of probes of a program that was found to wait at a prompt and still does: an
 	// answer triggers a probe anyway.
 	promptInterval = time.Second
-	// sureProbes is the number of probes after which a result is certain.
-	sureProbes = 3
+	// confidentProbes is the number of probes after which a result is certain.
+	confidentProbes = 3
 	// confirmInterval is the interval before a result that must last is checked again.
 	confirmInterval = 30 * time.Millisecond
 )
@@ -70,7 +70,7 @@ func (s *Schedule) Next(now time.Time, doubt, awaited bool) time.Time {
 
 // AtStablePrompt adjusts at, the result of Next, for a program at a prompt that several probes found.
 func (s *Schedule) AtStablePrompt(now, at time.Time) time.Time {
-	if rarely := now.Add(promptInterval); s.probes >= sureProbes && at.Before(rarely) {
+	if rarely := now.Add(promptInterval); s.probes >= confidentProbes && at.Before(rarely) {
 		return rarely
 	}
 	return at

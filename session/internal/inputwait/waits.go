@@ -6,16 +6,16 @@ import (
 	"github.com/longterm-dev/longterm/session/inputdetect"
 )
 
-// spentWait is the program's wait in which input came. The input ends it. While the kernel still reports the same wait,
+// answeredWait is the program's wait in which input came. The input ends it. While the kernel still reports the same wait,
 // the program has not read the input.
-type spentWait struct {
+type answeredWait struct {
 	tid   int       // thread that waits
 	waits int64     // number of the thread's wait
 	until time.Time // afterwards the wait counts again: the input may not have ended a line
 }
 
 // set stores the innermost wait that a probe found.
-func (w *spentWait) set(r *inputdetect.Result) {
+func (w *answeredWait) set(r *inputdetect.Result) {
 	for len(r.Relayed) > 0 {
 		r = &r.Relayed[0].Probe
 	}
@@ -24,12 +24,12 @@ func (w *spentWait) set(r *inputdetect.Result) {
 
 // How long a program may take to read input.
 const (
-	spentTime      = 500 * time.Millisecond
-	shellSpentTime = 5 * time.Second // to start a line
+	maxInputReadTime = 500 * time.Millisecond
+	maxShellReadTime = 5 * time.Second // to start a line
 )
 
 // isSame reports whether a probe found the spent wait.
-func (w *spentWait) isSame(r *inputdetect.Result, now time.Time) bool {
+func (w *answeredWait) isSame(r *inputdetect.Result, now time.Time) bool {
 	for len(r.Relayed) > 0 {
 		r = &r.Relayed[0].Probe
 	}

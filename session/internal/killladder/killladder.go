@@ -1,7 +1,7 @@
 // Package killladder ends processes by a row of steps. Each step is one signal and a grace time, so that a program that
 // handles an early signal can react.
 //
-//	Session, Line, Tree, KillOrphans   return rows of steps
+//	SessionSteps, LineSteps, TreeSteps, OrphanSteps   return rows of steps
 //	Climb                              performs a row until its target has ended
 //
 // The Target sends the signals and detects the end: a session's processes, a line's, a program's. The package knows no
@@ -50,15 +50,15 @@ const (
 	killRepeatInterval = 400 * time.Millisecond
 )
 
-// Session returns the steps that end a session: Ctrl-C; SIGTERM to everything; SIGHUP, as from a closing terminal,
+// SessionSteps returns the steps that end a session: Ctrl-C; SIGTERM to everything; SIGHUP, as from a closing terminal,
 // which ends interactive shells, as these ignore SIGTERM; and SIGKILL.
-func Session(grace time.Duration) []Step {
+func SessionSteps(grace time.Duration) []Step {
 	return append(gracefulSteps(grace), Step{Signal: syscall.SIGKILL, Grace: reportedKillTime})
 }
 
-// KillOrphans returns the steps that end sessions whose keeper has died. No other process will kill their processes, so
+// OrphanSteps returns the steps that end sessions whose keeper has died. No other process will kill their processes, so
 // SIGKILL is repeated.
-func KillOrphans(grace time.Duration) []Step {
+func OrphanSteps(grace time.Duration) []Step {
 	steps := gracefulSteps(grace)
 	for range killRepeats {
 		steps = append(steps, Step{Signal: syscall.SIGKILL, Grace: killRepeatInterval})
@@ -75,15 +75,15 @@ func gracefulSteps(grace time.Duration) []Step {
 	}
 }
 
-// Line returns the steps that end a line in a shell after its Ctrl-C, which the caller sends if the line still runs.
+// LineSteps returns the steps that end a line in a shell after its Ctrl-C, which the caller sends if the line still runs.
 // The shell gets no signal.
-func Line(grace time.Duration) []Step {
+func LineSteps(grace time.Duration) []Step {
 	return []Step{{Grace: grace}, {Signal: syscall.SIGTERM, Grace: grace}, {Signal: syscall.SIGKILL, Grace: lineKillTime}}
 }
 
-// Tree returns the steps that end a program and its children: SIGHUP, as from a closing terminal; SIGTERM, for programs
+// TreeSteps returns the steps that end a program and its children: SIGHUP, as from a closing terminal; SIGTERM, for programs
 // that ignore SIGHUP; and SIGKILL.
-func Tree(grace time.Duration) []Step {
+func TreeSteps(grace time.Duration) []Step {
 	return []Step{
 		{Signal: syscall.SIGHUP, Grace: grace}, {Signal: syscall.SIGTERM, Grace: grace}, {Signal: syscall.SIGKILL, Grace: killTime},
 	}

@@ -92,18 +92,18 @@ func TestClimb(t *testing.T) {
 		did   string
 		ended bool
 	}{
-		{"by itself, before", Session(grace), fakeTarget{}, "", true},
-		{"Ctrl-C", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: 50 * ms}}}}, "2@0s", true},
-		{"Ctrl-C reaches the foreground only", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: 0, 15: 0}}, {handlers: handlers{2: 0, 15: 30 * ms}}}}, "2@0s 15@200ms", true},
-		{"late, as the next step begins", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: 250 * ms}}}}, "2@0s 15@200ms", true},
-		{"a shell", Session(grace), fakeTarget{all: []*process{{handlers: handlers{1: 10 * ms}}}}, "2@0s 15@200ms 1@400ms", true},
-		{"a shell, asked what it heeds", Session(grace), fakeTarget{all: []*process{{handlers: handlers{1: 10 * ms}}}, reportsIgnored: true}, "2@0s 15@0s 1@0s", true},
-		{"nothing but SIGKILL", Session(grace), fakeTarget{all: []*process{{}}}, "2@0s 15@200ms 1@400ms 9@600ms", true},
-		{"a line that ends by its Ctrl-C", Line(grace), fakeTarget{all: []*process{{handlers: handlers{0: 100 * ms}}}}, "0@0s", true},
-		{"a line that does not", Line(grace), fakeTarget{all: []*process{{handlers: handlers{15: 0}}}}, "0@0s 15@200ms", true},
-		{"a program's tree", Tree(grace), fakeTarget{all: []*process{{handlers: handlers{15: 0}}}}, "1@0s 15@200ms", true},
-		{"born while others are killed", KillOrphans(grace), fakeTarget{all: []*process{{}}, afterKill: 2}, "2@0s 15@200ms 1@400ms 9@600ms 9@1s 9@1.4s", true},
-		{"let go meanwhile", Session(grace), fakeTarget{all: []*process{{handlers: handlers{2: time.Second}}}, leaving: syscall.SIGTERM}, "2@0s", true},
+		{"by itself, before", SessionSteps(grace), fakeTarget{}, "", true},
+		{"Ctrl-C", SessionSteps(grace), fakeTarget{all: []*process{{handlers: handlers{2: 50 * ms}}}}, "2@0s", true},
+		{"Ctrl-C reaches the foreground only", SessionSteps(grace), fakeTarget{all: []*process{{handlers: handlers{2: 0, 15: 0}}, {handlers: handlers{2: 0, 15: 30 * ms}}}}, "2@0s 15@200ms", true},
+		{"late, as the next step begins", SessionSteps(grace), fakeTarget{all: []*process{{handlers: handlers{2: 250 * ms}}}}, "2@0s 15@200ms", true},
+		{"a shell", SessionSteps(grace), fakeTarget{all: []*process{{handlers: handlers{1: 10 * ms}}}}, "2@0s 15@200ms 1@400ms", true},
+		{"a shell, asked what it heeds", SessionSteps(grace), fakeTarget{all: []*process{{handlers: handlers{1: 10 * ms}}}, reportsIgnored: true}, "2@0s 15@0s 1@0s", true},
+		{"nothing but SIGKILL", SessionSteps(grace), fakeTarget{all: []*process{{}}}, "2@0s 15@200ms 1@400ms 9@600ms", true},
+		{"a line that ends by its Ctrl-C", LineSteps(grace), fakeTarget{all: []*process{{handlers: handlers{0: 100 * ms}}}}, "0@0s", true},
+		{"a line that does not", LineSteps(grace), fakeTarget{all: []*process{{handlers: handlers{15: 0}}}}, "0@0s 15@200ms", true},
+		{"a program's tree", TreeSteps(grace), fakeTarget{all: []*process{{handlers: handlers{15: 0}}}}, "1@0s 15@200ms", true},
+		{"born while others are killed", OrphanSteps(grace), fakeTarget{all: []*process{{}}, afterKill: 2}, "2@0s 15@200ms 1@400ms 9@600ms 9@1s 9@1.4s", true},
+		{"let go meanwhile", SessionSteps(grace), fakeTarget{all: []*process{{handlers: handlers{2: time.Second}}}, leaving: syscall.SIGTERM}, "2@0s", true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c.table.began = time.Now()
@@ -116,7 +116,7 @@ func TestClimb(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // blocked in the kernel
 		hangs := fakeTarget{all: []*process{deaf}, began: time.Now()}
 		deaf.exitsAt = time.Now().Add(time.Hour)
-		if ended, err := Climb(t.Context(), Session(grace), &hangs); ended || err != nil || time.Since(hangs.began) != 3*grace+reportedKillTime {
+		if ended, err := Climb(t.Context(), SessionSteps(grace), &hangs); ended || err != nil || time.Since(hangs.began) != 3*grace+reportedKillTime {
 			t.Errorf("%v, %v after %v", ended, err, time.Since(hangs.began))
 		}
 	})
@@ -124,12 +124,12 @@ func TestClimb(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		hurried := fakeTarget{all: []*process{{}}, began: time.Now()}
-		if ended, err := Climb(ctx, Session(grace), &hurried); !ended || err != nil || len(hurried.sent) != 4 || time.Since(hurried.began) != 0 {
+		if ended, err := Climb(ctx, SessionSteps(grace), &hurried); !ended || err != nil || len(hurried.sent) != 4 || time.Since(hurried.began) != 0 {
 			t.Errorf("got %v, %v, %v", ended, err, hurried.sent)
 		}
 	})
 	failing := fakeTarget{all: []*process{{}}, fails: syscall.SIGINT}
-	if ended, err := Climb(t.Context(), Session(0), &failing); ended || err == nil {
+	if ended, err := Climb(t.Context(), SessionSteps(0), &failing); ended || err == nil {
 		t.Errorf("%v, %v", ended, err)
 	}
 }
@@ -165,7 +165,7 @@ func TestClimb_Skip(t *testing.T) {
 // TestSteps_EndWithKill checks that each ladder ends with SIGKILL, after the other steps had their grace time.
 func TestSteps_EndWithKill(t *testing.T) {
 	const grace = 7 * time.Second
-	for name, steps := range map[string][]Step{"session": Session(grace), "lost": KillOrphans(grace), "line": Line(grace), "tree": Tree(grace)} {
+	for name, steps := range map[string][]Step{"session": SessionSteps(grace), "lost": OrphanSteps(grace), "line": LineSteps(grace), "tree": TreeSteps(grace)} {
 		if last := steps[len(steps)-1]; !last.IsLast() || last.Foreground || last.Grace <= 0 {
 			t.Errorf("%s ends with %+v", name, last)
 		}

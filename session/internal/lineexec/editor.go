@@ -47,7 +47,7 @@ func (m *Machine) NoteTyped(data []byte) {
 	v := m.host.View()
 	m.editor.noteTyped(data, &v)
 	if m.hasUnmarkedLine(&v) && len(m.queue) == 0 && !m.hold.active {
-		m.wake(EnterTime)
+		m.setTimer(EnterTime)
 	}
 }
 
@@ -127,7 +127,7 @@ func (m *Machine) isReadingEntered(v *View) bool {
 		return false
 	}
 	p := m.host.Probe()
-	return p.OutputPending || p.Known && (!p.Shell || !p.Reads || p.Unread > 0)
+	return p.OutputPending || p.Known && (!p.ReaderIsShell || !p.Reads || p.Unread > 0)
 }
 
 // flushReplies discards replies that the command did not read, unless a user's keys are among them. Later replies were

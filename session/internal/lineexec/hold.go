@@ -9,14 +9,14 @@ import (
 const (
 	// repeatInterval is the interval of repeated Ctrl-C: an editor that is about to read loses the first one.
 	repeatInterval = 250 * time.Millisecond
-	// muteTime is how long an editor may take to show another prompt if it shows none for an empty line (shell.Spec).
-	muteTime = 60 * time.Millisecond
+	// silentEditorTime is how long an editor may take to show another prompt if it shows none for an empty line (shell.Spec).
+	silentEditorTime = 60 * time.Millisecond
 	// maxRepeats bounds the repetitions of Ctrl-C.
 	maxRepeats = 8
-	// settleTime is the interval of probes of an interrupted shell, until it reads its terminal. Before that the signal
+	// interruptProbeInterval is the interval of probes of an interrupted shell, until it reads its terminal. Before that the signal
 	// may still be in transit, and the terminal discards input.
-	settleTime      = 15 * time.Millisecond
-	maxSettleProbes = 100
+	interruptProbeInterval = 15 * time.Millisecond
+	maxInterruptProbes     = 100
 )
 
 // hold keeps lines in the queue after an interrupt, until the shell is at its prompt and reads.
@@ -26,7 +26,7 @@ type hold struct {
 	prompt      uint64    // number of the newest prompt at the interrupt
 	repair      bool      // held for a repair line of the host
 	promptSeen  bool      // a prompt was printed since
-	mayStayMute bool      // perhaps no prompt will be printed
+	mayBeSilent bool      // perhaps no prompt will be printed
 	repeats     int       // Ctrl-C was typed this often
 	probes      int       // of the shell
 	ladders     int       // kill ladders in progress: see Interrupt
@@ -45,7 +45,7 @@ func (m *Machine) interrupt(v *View) {
 	m.hold.ctrlCTyped, m.hold.promptSeen = true, false
 	m.hold.repeats++
 	_ = m.host.Do(Action{Kind: ActKeys, Keys: []byte{'C' - '@'}})
-	m.wake(repeatInterval)
+	m.setTimer(repeatInterval)
 }
 
 // interruptEditor clears the shell's editor after keys of unknown effect. An empty editor may show no new prompt. If it
@@ -54,8 +54,8 @@ func (m *Machine) interruptEditor(v *View) {
 	m.editor = editor{}
 	p := m.host.Probe()
 	m.interrupt(v)
-	if m.hold.mayStayMute = v.Kind.Spec().InterruptIsSilent && p.Known && p.Shell && p.Reads; m.hold.mayStayMute {
-		m.wake(muteTime)
+	if m.hold.mayBeSilent = v.Kind.Spec().InterruptIsSilent && p.Known && p.ReaderIsShell && p.Reads; m.hold.mayBeSilent {
+		m.setTimer(silentEditorTime)
 	}
 }
 
@@ -80,7 +80,7 @@ func (m *Machine) InterruptUnsubmitted(signal func()) {
 func (m *Machine) EndInterrupt() {
 	v := m.host.View()
 	m.hold.ladders, m.hold.since = max(0, m.hold.ladders-1), v.Now
-	m.wake(0)
+	m.setTimer(0)
 }
 
 // handleChange records that a new prompt was printed.
@@ -98,30 +98,30 @@ func (m *Machine) awaitPrompt(v *View) {
 	case h.ladders > 0:
 		return // EndInterrupt sets the timer
 	case h.repair && !h.promptSeen && v.Now.Sub(h.since) < holdTime:
-		m.wake(holdTime - v.Now.Sub(h.since))
-	case v.atPrompt() && (h.promptSeen || !h.ctrlCTyped || h.mayStayMute && v.Now.Sub(h.since) >= muteTime), v.MaxQuality == shell.None, h.repeats > maxRepeats:
-		if h.probes++; !m.isSettled(v) && h.probes < maxSettleProbes {
-			m.wake(settleTime)
+		m.setTimer(holdTime - v.Now.Sub(h.since))
+	case v.atPrompt() && (h.promptSeen || !h.ctrlCTyped || h.mayBeSilent && v.Now.Sub(h.since) >= silentEditorTime), v.MaxQuality == shell.None, h.repeats > maxRepeats:
+		if h.probes++; !m.isSettled(v) && h.probes < maxInterruptProbes {
+			m.setTimer(interruptProbeInterval)
 			return
 		}
 		*h = hold{}
-		m.wake(0)
+		m.setTimer(0)
 	case h.ctrlCTyped && (v.Phase == shell.PhasePrompt || v.Phase == shell.PhaseUnknown || v.InContinuation || m.isDropped()):
 		if wait := repeatInterval - v.Now.Sub(h.since); wait > 0 {
-			m.wake(wait)
+			m.setTimer(wait)
 			return
 		}
 		h.repeats++
 		h.since = v.Now
 		_ = m.host.Do(Action{Kind: ActKeys, Keys: []byte{'C' - '@'}})
-		m.wake(repeatInterval)
+		m.setTimer(repeatInterval)
 	case m.Current() == nil && v.Phase == shell.PhaseRunning:
 		if wait := holdTime - v.Now.Sub(h.since); wait > 0 {
-			m.wake(wait)
+			m.setTimer(wait)
 			return
 		}
 		*h = hold{} // the command continues; the prompt after it may belong to any line, with or without marks
-		m.wake(0)
+		m.setTimer(0)
 	default:
 		if cur := m.Current(); cur != nil {
 			m.watch(cur, v)
@@ -141,14 +141,14 @@ func (m *Machine) isSettled(v *View) bool {
 	case p.OutputPending: // even after a long silence: the interrupt's effects may be in it
 		return false
 	case !p.Known:
-		return v.sinceOutput() > 4*settleTime
+		return v.sinceOutput() > 4*interruptProbeInterval
 	}
-	return p.Reads && p.Unread == 0 && v.sinceOutput() >= settleTime/2
+	return p.Reads && p.Unread == 0 && v.sinceOutput() >= interruptProbeInterval/2
 }
 
 // HoldForRepair holds lines back after the host has typed a repair line, until its prompt or a time limit.
 func (m *Machine) HoldForRepair() {
 	v := m.host.View()
 	m.hold = hold{active: true, repair: true, prompt: v.Prompt, since: v.Now}
-	m.wake(holdTime)
+	m.setTimer(holdTime)
 }

@@ -38,9 +38,9 @@ type Probe struct {
 	OutputPending bool // output is in transit and not interpreted yet
 	Reads         bool // a process in the foreground waits for input of the terminal
 	Blocked       bool // it is blocked in a read
-	// Shell reports that the reader is the session's own process. Replaced reports that this process now runs another
+	// ReaderIsShell reports that the reader is the session's own process. Replaced reports that this process now runs another
 	// program, or has other arguments than at its start.
-	Shell, Replaced bool
+	ReaderIsShell, Replaced bool
 	// Shadowed reports that the user's functions or settings replaced builtins that the integration calls: no mark will
 	// come.
 	Shadowed  bool
@@ -49,8 +49,8 @@ type Probe struct {
 	Canonical bool     // the terminal passes lines, not keys
 	Pastes    bool     // a program enabled bracketed pastes
 	Unread    int      // bytes of unread input
-	// Bytes is the size of the read request; 0: unknown.
-	Bytes int
+	// ReadSize is the size of the read request; 0: unknown.
+	ReadSize int
 	// Stack is the stack pointer of the reading thread; 0: unknown. A shell has the same one whenever it reads at its prompt, and
 	// a different one in a builtin that reads.
 	Stack uint64
@@ -63,7 +63,7 @@ type ActionKind uint8
 const (
 	ActKeys         ActionKind = iota + 1 // Keys: type them
 	ActType                               // Line: type it and its Enter
-	ActWake                               // After: call OnTimer then; replaces an earlier ActWake
+	ActSetTimer                           // After: call OnTimer then; replaces an earlier ActSetTimer
 	ActFlush                              // discard the unread input
 	ActSane                               // set the terminal to line mode, for a shell without line editor
 	ActStarted                            // Line: it is running

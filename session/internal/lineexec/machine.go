@@ -88,7 +88,7 @@ func (m *Machine) Head() *Line {
 	return m.queue[0]
 }
 
-// OnTimer handles the expiry of ActWake's time.
+// OnTimer handles the expiry of ActSetTimer's time.
 func (m *Machine) OnTimer() {
 	v := m.host.View()
 	m.advance(&v)
@@ -108,8 +108,10 @@ func (m *Machine) advance(v *View) {
 	}
 }
 
-// wake requests a call of OnTimer after a time.
-func (m *Machine) wake(after time.Duration) { _ = m.host.Do(Action{Kind: ActWake, After: after}) }
+// setTimer requests a call of OnTimer after a time.
+func (m *Machine) setTimer(after time.Duration) {
+	_ = m.host.Do(Action{Kind: ActSetTimer, After: after})
+}
 
 // typeNext types the first queued line, if the shell is at its prompt and the editor is empty.
 func (m *Machine) typeNext(v *View) {
@@ -119,7 +121,7 @@ func (m *Machine) typeNext(v *View) {
 			m.checkUnmarkedPrompt(v)
 		case v.atPrompt() && len(m.stacks) == 0 && !m.editor.hasEnteredLine():
 			if wait := m.timeUntilReady(v); wait > 0 {
-				m.wake(wait)
+				m.setTimer(wait)
 			}
 		case m.hasUnmarkedLine(v):
 			m.detectUnmarkedLine(v)
@@ -131,13 +133,13 @@ func (m *Machine) typeNext(v *View) {
 		return
 	}
 	if wait := m.timeUntilReady(v); wait > 0 {
-		m.wake(wait)
+		m.setTimer(wait)
 		return
 	}
 	if m.runsUnmarkedLine(v) {
 		if !m.followForeignShell(v) {
 			_ = m.host.Do(Action{Kind: ActFoundRunning})
-			m.refuseBusy()
+			m.rejectNonWaiting()
 		}
 		return
 	}
@@ -179,7 +181,7 @@ func (m *Machine) timeUntilReady(v *View) time.Duration {
 	p := m.host.Probe()
 	m.learnPromptRead(&p)
 	if since := v.Now.Sub(v.Since); (p.Known || p.OutputPending) && since < promptReadTime {
-		if p.Shell && p.Reads && (len(m.stacks) > 0 || since >= learnReadTime) {
+		if p.ReaderIsShell && p.Reads && (len(m.stacks) > 0 || since >= learnReadTime) {
 			return 0
 		}
 		return promptTime / 4
@@ -201,24 +203,24 @@ func (m *Machine) typeLine(l *Line, v *View) {
 		var later *RetryAfterError
 		if errors.As(err, &later) {
 			l.step = Queued
-			m.wake(later.After)
+			m.setTimer(later.After)
 			return
 		}
 		m.end(Action{Line: l, Err: err})
 		return
 	}
-	m.wake(l.suspicion.restart(v))
+	m.setTimer(l.suspicion.restart(v))
 }
 
-// refuseBusy ends the lines that do not wait for a free shell, and schedules a probe for the others.
-func (m *Machine) refuseBusy() {
+// rejectNonWaiting ends the lines that do not wait for a free shell, and schedules a probe for the others.
+func (m *Machine) rejectNonWaiting() {
 	for _, l := range slices.Clone(m.queue) {
 		if l.step == Queued && !l.Wait {
 			m.end(Action{Line: l, Err: ErrBusy})
 		}
 	}
 	if len(m.queue) > 0 {
-		m.wake(firstProbeTime)
+		m.setTimer(firstProbeTime)
 	}
 }
 
@@ -239,8 +241,8 @@ func (m *Machine) MarkRefused() {
 // dropRefused makes the editor drop a line that it refused, once it reads: an earlier interrupt would be lost.
 func (m *Machine) dropRefused(l *Line, v *View) {
 	p := m.host.Probe()
-	if !v.atPrompt() || p.Known && !(p.Shell && p.Reads) && v.Now.Sub(v.Since) < promptReadTime {
-		m.wake(promptTime / 4)
+	if !v.atPrompt() || p.Known && !(p.ReaderIsShell && p.Reads) && v.Now.Sub(v.Since) < promptReadTime {
+		m.setTimer(promptTime / 4)
 		return
 	}
 	l.step = Dropped
@@ -253,7 +255,7 @@ func (m *Machine) HandleChange(kind shell.ChangeKind) {
 	if kind == shell.ChangePrompt {
 		m.preparedAt = time.Time{}
 	}
-	if kind == shell.ChangeDone || kind == shell.ChangePrompt {
+	if kind == shell.ChangeOutputEnded || kind == shell.ChangePrompt {
 		m.editor.flushReplies(m.host)
 	}
 	m.hold.handleChange(kind, &v)
@@ -261,7 +263,7 @@ func (m *Machine) HandleChange(kind shell.ChangeKind) {
 		m.handleChange(l, kind, &v)
 	}
 	if kind == shell.ChangePrompt || kind == shell.ChangePhase || kind == shell.ChangeFinished || kind == shell.ChangeStarted && m.hold.active {
-		m.wake(0) // after all changes of this moment are handled
+		m.setTimer(0) // after all changes of this moment are handled
 	}
 }
 
@@ -274,7 +276,7 @@ func (m *Machine) handleChange(l *Line, kind shell.ChangeKind, v *View) {
 		l.step, l.started = Running, true
 		l.suspicion = suspicion{}
 		_ = m.host.Do(Action{Kind: ActStarted, Line: l})
-		m.wake(l.suspicion.restart(v))
+		m.setTimer(l.suspicion.restart(v))
 	case kind == shell.ChangeFinished && l.step == Running && l.refused:
 		l.step = Refused
 	case kind == shell.ChangeFinished && l.step == Running:

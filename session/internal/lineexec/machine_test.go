@@ -40,7 +40,7 @@ func (s *fakeHost) Do(a Action) error {
 		s.log = append(s.log, fmt.Sprintf("keys %q", a.Keys))
 	case ActType:
 		s.log = append(s.log, "line")
-	case ActWake:
+	case ActSetTimer:
 		s.wake = s.view.Now.Add(a.After)
 	case ActFoundRunning:
 		s.log = append(s.log, "found")
@@ -122,7 +122,7 @@ func (s *fakeHost) wantLog(t *testing.T, log string) {
 }
 
 // readingAtPrompt is the probe of a shell that reads at its prompt.
-var readingAtPrompt = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Pastes: true, Stack: 1}
+var readingAtPrompt = Probe{Known: true, Reads: true, Blocked: true, ReaderIsShell: true, Program: "bash", Argv: []string{"bash"}, Pastes: true, Stack: 1}
 
 // FEATURES: R7
 func TestLinesRunInOrder(t *testing.T) {
@@ -212,9 +212,9 @@ func TestSubmit_ClearsEditor(t *testing.T) {
 		{shell.Bash, shell.PhaseRunning, "\x04", 0, "line"}, // the program read it, or the shell has exited
 		{shell.Bash, shell.PhaseRunning, "echo left\x04", 0, `keys " \x15", line`},
 		{shell.Bash, shell.PhasePrompt, "\x04", 0, `keys "\x03"`},
-		{shell.Bash, shell.PhasePrompt, "\x1b[D", 2 * muteTime, `keys "\x03"`},
-		{shell.Fish, shell.PhasePrompt, "\x1b[D", muteTime - 1, `keys "\x03"`},
-		{shell.Fish, shell.PhasePrompt, "\x1b[D", muteTime, `keys "\x03", line`}, // no prompt is printed if the editor was empty
+		{shell.Bash, shell.PhasePrompt, "\x1b[D", 2 * silentEditorTime, `keys "\x03"`},
+		{shell.Fish, shell.PhasePrompt, "\x1b[D", silentEditorTime - 1, `keys "\x03"`},
+		{shell.Fish, shell.PhasePrompt, "\x1b[D", silentEditorTime, `keys "\x03", line`}, // no prompt is printed if the editor was empty
 		{shell.Bash, shell.PhasePrompt, "echo left\x03", 0, "line"},
 		{shell.Bash, shell.PhasePrompt, "echo goes first\r", 0, ""},
 		{shell.Bash, shell.PhasePrompt, "echo goes first\r", EnterTime, `keys "\x15", line`},
@@ -240,8 +240,8 @@ func TestEnteredLine_GoesFirst_OnASlowMachine(t *testing.T) {
 	python := Probe{Known: true, Reads: true, Program: "python3"}
 	for _, ahead := range []bool{true, false} {
 		for name, busy := range map[string]Probe{
-			"reads":  {Known: true, Shell: true, Program: "bash"},
-			"unread": {Known: true, Shell: true, Reads: true, Unread: 3},
+			"reads":  {Known: true, ReaderIsShell: true, Program: "bash"},
+			"unread": {Known: true, ReaderIsShell: true, Reads: true, Unread: 3},
 			"prints": {OutputPending: true},
 			"runs":   python,
 		} {
@@ -292,7 +292,7 @@ func TestReplies_FlushedAfterCommand(t *testing.T) {
 		s.m.NoteTyped([]byte(tt.typed))
 		s.probe = Probe{Known: true, Canonical: tt.canonical}
 		s.view.Running = nil
-		s.m.HandleChange(shell.ChangeDone)
+		s.m.HandleChange(shell.ChangeOutputEnded)
 		s.showPrompt()
 		s.submit(t, &Line{})
 		s.advance(promptReadTime)
@@ -325,8 +325,8 @@ func TestLine_NeverStarts(t *testing.T) {
 
 // FAULT: E5
 func TestLine_EndNotReported(t *testing.T) {
-	canonical := Probe{Known: true, Reads: true, Shell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
-	at := func(p Probe, bytes int) Probe { p.Bytes = bytes; return p }
+	canonical := Probe{Known: true, Reads: true, ReaderIsShell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
+	at := func(p Probe, bytes int) Probe { p.ReadSize = bytes; return p }
 	elsewhere, unknown := readingAtPrompt, readingAtPrompt
 	elsewhere.Stack, unknown.Stack = 2, 0
 	for _, tt := range []struct {
@@ -340,7 +340,7 @@ func TestLine_EndNotReported(t *testing.T) {
 		{"read -e", shell.Bash, Line{}, elsewhere, false},
 		{"a read that the kernel does not show", shell.Bash, Line{}, unknown, false},
 		{"read in an editor", shell.Ksh, Line{}, elsewhere, false},
-		{"read", shell.Bash, Line{}, Probe{Known: true, Reads: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Canonical: true, Bytes: 4096}, false},
+		{"read", shell.Bash, Line{}, Probe{Known: true, Reads: true, ReaderIsShell: true, Program: "bash", Argv: []string{"bash"}, Canonical: true, ReadSize: 4096}, false},
 		{"prompt", shell.Dash, Line{}, at(canonical, 8191), true},
 		{"read", shell.Dash, Line{}, at(canonical, 1), false},
 		{"a program", shell.Bash, Line{}, Probe{Known: true, Reads: true, Program: "cat", Argv: []string{"cat"}}, false},
@@ -398,7 +398,7 @@ func TestPromptMark_PrintedByLine_DoesNotEndIt(t *testing.T) {
 	tracker.Apply(shell.Event{Kind: shell.EventMark, Mark: shell.Mark{Kind: shell.MarkPrompt, Nonce: "n", Prompt: 1}})
 	tracker.Apply(shell.Event{Kind: shell.EventTyped, Text: "x"})
 	tracker.Apply(shell.Event{Kind: shell.EventMark, Mark: shell.Mark{Kind: shell.MarkPrompt, Nonce: "n", Prompt: 2, Late: true}})
-	atPrompt := Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8191, Stack: 1}
+	atPrompt := Probe{Known: true, Reads: true, Blocked: true, ReaderIsShell: true, Canonical: true, ReadSize: 8191, Stack: 1}
 	builtin := atPrompt
 	builtin.Stack = 2
 	s := newFakeHost()
@@ -450,8 +450,8 @@ func TestTypedLine_WithoutEndMark_DoesNotBlockShell(t *testing.T) {
 //
 // FEATURES: R7
 func TestSubmit_WaitsForUsersCommand(t *testing.T) {
-	dash := Probe{Known: true, Reads: true, Shell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
-	at := func(p Probe, bytes int) Probe { p.Bytes = bytes; return p }
+	dash := Probe{Known: true, Reads: true, ReaderIsShell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
+	at := func(p Probe, bytes int) Probe { p.ReadSize = bytes; return p }
 	for _, tt := range []struct {
 		name  string
 		typed string
@@ -461,12 +461,12 @@ func TestSubmit_WaitsForUsersCommand(t *testing.T) {
 	}{
 		{"nothing was entered", "ls", at(dash, 1), `keys "\x15", line`, nil},
 		{"its own read", "read x\r", at(dash, 1), "found", ErrBusy},
-		{"a program that reads", "cat\r", Probe{Known: true, Reads: true, Program: "cat", Argv: []string{"cat"}, Canonical: true, Bytes: 131072}, "found", ErrBusy},
+		{"a program that reads", "cat\r", Probe{Known: true, Reads: true, Program: "cat", Argv: []string{"cat"}, Canonical: true, ReadSize: 131072}, "found", ErrBusy},
 		{"a program that works", "make\r", Probe{Known: true, Program: "make"}, "found", ErrBusy},
 		{"a prompt without a mark", "PS1=x\r", at(dash, 8191), `keys "\x15", line`, nil},
 		{"the kernel does not say how it reads", "read x\r", dash, `keys "\x15", line`, nil},
 		{"the kernel says nothing", "cat\r", Probe{}, `keys "\x15", line`, nil},
-		{"another shell", "exec ksh\r", Probe{Known: true, Reads: true, Shell: true, Replaced: true, Program: "ksh", Argv: []string{"ksh"}}, "follow ksh, over", ErrForeignShell},
+		{"another shell", "exec ksh\r", Probe{Known: true, Reads: true, ReaderIsShell: true, Replaced: true, Program: "ksh", Argv: []string{"ksh"}}, "follow ksh, over", ErrForeignShell},
 	} {
 		for _, wait := range []bool{true, false} {
 			s := newFakeHost()
@@ -506,8 +506,8 @@ func TestNestedShell_IsFollowed(t *testing.T) {
 	}{
 		{"zsh", Probe{Known: true, Reads: true, Program: "zsh", Argv: []string{"-zsh"}, Pastes: true}},
 		{"bash", Probe{Known: true, Reads: true, Program: "bash", Argv: []string{"bash", "--norc"}, Pastes: true}},
-		{"dash", Probe{Known: true, Reads: true, Program: "dash", Argv: []string{"dash", "-i"}, Canonical: true, Bytes: 8191}},
-		{"bash", Probe{Known: true, Reads: true, Shell: true, Replaced: true, Program: "bash", Argv: []string{"bash"}, Pastes: true}},
+		{"dash", Probe{Known: true, Reads: true, Program: "dash", Argv: []string{"dash", "-i"}, Canonical: true, ReadSize: 8191}},
+		{"bash", Probe{Known: true, Reads: true, ReaderIsShell: true, Replaced: true, Program: "bash", Argv: []string{"bash"}, Pastes: true}},
 	} {
 		s := newFakeHost()
 		l := s.submit(t, &Line{})
@@ -582,7 +582,7 @@ func FuzzMachine(f *testing.F) {
 			case 13:
 				s.m.CheckForeignShell()
 			case 14:
-				s.m.HandleChange(shell.ChangeDone)
+				s.m.HandleChange(shell.ChangeOutputEnded)
 			case 15:
 				s.advance(time.Duration(e) * 20 * time.Millisecond)
 			}
@@ -621,7 +621,7 @@ func TestPrompt_NotPrinted(t *testing.T) {
 // FAULT: A10
 func TestInterrupt_LosesPromptMark(t *testing.T) {
 	s := newFakeHost()
-	s.probe = Probe{Known: true, Shell: true, Reads: true}
+	s.probe = Probe{Known: true, ReaderIsShell: true, Reads: true}
 	first := s.submit(t, &Line{})
 	s.m.Drop(first)
 	s.startCommand()
@@ -638,7 +638,7 @@ func TestInterrupt_LosesPromptMark(t *testing.T) {
 func TestRefusedLine_StaysInEditor(t *testing.T) {
 	for isKept, log := range map[bool]string{false: "line, over", true: `line, keys "\x03", over`} {
 		s := newFakeHost()
-		s.view.Kind, s.view.HasKeptLine, s.probe = shell.Fish, isKept, Probe{Known: true, Shell: true}
+		s.view.Kind, s.view.HasKeptLine, s.probe = shell.Fish, isKept, Probe{Known: true, ReaderIsShell: true}
 		l := s.submit(t, &Line{})
 		s.m.HandleChange(shell.ChangeStarted)
 		s.m.MarkRefused()
@@ -666,7 +666,7 @@ func TestRefusedLine_StaysInEditor(t *testing.T) {
 // its editor may not be empty.
 func TestLostInterrupt_WaitsForPrompt(t *testing.T) {
 	s := newFakeHost()
-	s.view.Kind, s.probe = shell.Fish, Probe{Known: true, Shell: true}
+	s.view.Kind, s.probe = shell.Fish, Probe{Known: true, ReaderIsShell: true}
 	s.m.NoteTyped([]byte("\x1b[D"))
 	s.submit(t, &Line{})
 	s.probe.Reads = true // reads from now on
@@ -681,7 +681,7 @@ func TestLostInterrupt_WaitsForPrompt(t *testing.T) {
 //
 // FEATURES: R45 R48
 func TestTypedLine_IsFoundRunning(t *testing.T) {
-	atPrompt := Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
+	atPrompt := Probe{Known: true, Reads: true, Blocked: true, ReaderIsShell: true, Canonical: true, ReadSize: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
 	program := Probe{Known: true, Reads: true, Program: "python3", Argv: []string{"python3"}}
 	for _, c := range []struct {
 		name  string
@@ -692,7 +692,7 @@ func TestTypedLine_IsFoundRunning(t *testing.T) {
 	}{
 		{"a program reads", shell.Dash, "python3\r", program, "found"},
 		{"the shell reads at its prompt", shell.Dash, "\r", atPrompt, ""},
-		{"the shell is busy", shell.Dash, "while :; do :; done\r", Probe{Known: true, Shell: true, Program: "dash"}, "found"},
+		{"the shell is busy", shell.Dash, "while :; do :; done\r", Probe{Known: true, ReaderIsShell: true, Program: "dash"}, "found"},
 		{"nothing is known", shell.Dash, "python3\r", Probe{}, ""},
 		{"no Enter", shell.Dash, "python3", program, ""},
 		{"a shell with marks", shell.Bash, "python3\r", program, ""},
@@ -726,7 +726,7 @@ func TestTypedLine_IsFoundRunning(t *testing.T) {
 //
 // FEATURES: R45 R48
 func TestWaitingLine_IsTyped_AfterUnmarkedEnd(t *testing.T) {
-	atPrompt := Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
+	atPrompt := Probe{Known: true, Reads: true, Blocked: true, ReaderIsShell: true, Canonical: true, ReadSize: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
 	s := newFakeHost()
 	s.view.Kind, s.view.MaxQuality, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
 	s.probe = atPrompt
@@ -754,11 +754,11 @@ func TestTypeAhead_IsNotFoundRunning_BeforeSlowPrompt(t *testing.T) {
 	s.startCommand()
 	s.m.NoteTyped([]byte("input\r"))
 	s.endCommand()
-	s.probe = Probe{Known: true, Shell: true, Program: "dash"}
+	s.probe = Probe{Known: true, ReaderIsShell: true, Program: "dash"}
 	s.advance(aheadTime + time.Millisecond)
 	s.submit(t, &Line{Wait: true})
 	s.wantLog(t, "")
-	s.probe = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
+	s.probe = Probe{Known: true, Reads: true, Blocked: true, ReaderIsShell: true, Canonical: true, ReadSize: 8192, Program: "dash", Argv: []string{"dash"}, Stack: 1}
 	s.advance(2 * EnterTime)
 	if log := strings.Join(s.log, ", "); !strings.HasPrefix(log, "line") && !strings.HasPrefix(log, `keys "\x15", line`) {
 		t.Errorf("got %q", log)

@@ -66,19 +66,19 @@ func (m *Machine) watch(l *Line, v *View) {
 		return
 	}
 	if v.sinceOutput() < stableTime/2 || v.Now.Sub(l.typed) < stableTime {
-		m.wake(max(stableTime/2-v.sinceOutput(), stableTime/4))
+		m.setTimer(max(stableTime/2-v.sinceOutput(), stableTime/4))
 		return
 	}
 	p := m.host.Probe()
 	f := m.evaluateProbe(l, v, &p)
-	l.readsInput = f == noFinding && p.Known && p.Shell && p.Reads && p.Unread == 0
+	l.readsInput = f == noFinding && p.Known && p.ReaderIsShell && p.Reads && p.Unread == 0
 	if f == noFinding || f != d.finding || d.offset != v.Offset {
 		d.finding, d.offset, d.at = f, v.Offset, v.Now
-		m.wake(d.nextProbe())
+		m.setTimer(d.nextProbe())
 		return
 	}
 	if since := v.Now.Sub(d.at); since < stableTime {
-		m.wake(stableTime - since)
+		m.setTimer(stableTime - since)
 		return
 	}
 	*d = suspicion{}
@@ -93,7 +93,7 @@ func (p *Probe) mode() readMode { return readMode{p.Canonical, p.Blocked} }
 
 // learnPromptRead records how the shell reads at its prompt.
 func (m *Machine) learnPromptRead(p *Probe) {
-	if p.Known && p.Shell && p.Reads && p.Unread == 0 && p.Stack != 0 {
+	if p.Known && p.ReaderIsShell && p.Reads && p.Unread == 0 && p.Stack != 0 {
 		m.stacks[p.mode()] = p.Stack
 	}
 }
@@ -128,8 +128,8 @@ func (m *Machine) confirmPrompt(l *Line, v *View) bool {
 	p := m.host.Probe()
 	switch at := m.stacks[p.mode()]; {
 	case p.OutputPending || !p.Known || !p.Reads || m.readsElsewhere(&p):
-		m.wake(confirmPoll + v.sinceOutput()/8)
-	case p.Shell && at != 0 && p.Stack == at:
+		m.setTimer(confirmPoll + v.sinceOutput()/8)
+	case p.ReaderIsShell && at != 0 && p.Stack == at:
 		m.applyFinding(l, promptUnmarked, &p)
 	default:
 		return false
@@ -151,17 +151,17 @@ func (m *Machine) evaluateProbe(l *Line, v *View, p *Probe) finding {
 		return shellReplaced
 	case p.Replaced:
 		return noFinding
-	case p.Shell && m.readsElsewhere(p):
+	case p.ReaderIsShell && m.readsElsewhere(p):
 		return noFinding
-	case p.Shell && (v.IsDrawingPrompt || v.HasEnded || v.PossibleEnd != nil):
+	case p.ReaderIsShell && (v.IsDrawingPrompt || v.HasEnded || v.PossibleEnd != nil):
 		return promptUnmarked
-	case p.Shell && !readsCommand(v.Kind, p):
+	case p.ReaderIsShell && !readsCommand(v.Kind, p):
 		return noFinding
-	case p.Shell && l.step == Typed && !l.basic:
+	case p.ReaderIsShell && l.step == Typed && !l.basic:
 		return lineNotStarted
-	case p.Shell && m.readsAtPrompt(v.Kind, p):
+	case p.ReaderIsShell && m.readsAtPrompt(v.Kind, p):
 		return marksLost
-	case p.Shell:
+	case p.ReaderIsShell:
 		return noFinding
 	case kind != shell.Unknown && IsInteractive(p.Argv) && readsCommand(kind, p):
 		return shellNested
@@ -175,7 +175,7 @@ func readsCommand(k shell.Kind, p *Probe) bool {
 	if !p.Canonical {
 		return k.Spec().ReadsKeysAtPrompt || p.Pastes
 	}
-	return !k.Spec().SupportsPaste && p.Bytes > 1
+	return !k.Spec().SupportsPaste && p.ReadSize > 1
 }
 
 // IsInteractive reports whether a shell was started without a command or script.
@@ -208,7 +208,7 @@ func (m *Machine) applyFinding(l *Line, f finding, p *Probe) {
 		if !l.repair {
 			l.repair = true
 			if m.host.Do(Action{Kind: ActRepair, Line: l}) == nil {
-				m.wake(repairTime)
+				m.setTimer(repairTime)
 				return
 			}
 		}
@@ -219,7 +219,7 @@ func (m *Machine) applyFinding(l *Line, f finding, p *Probe) {
 	if l.step == Running || l.step == Typed { // the tracker changed nothing
 		m.end(Action{Line: l})
 	}
-	m.wake(0)
+	m.setTimer(0)
 }
 
 // checkUnmarkedPrompt checks whether a shell without a mark for its prompt is at its prompt.
@@ -229,7 +229,7 @@ func (m *Machine) checkUnmarkedPrompt(v *View) {
 		return
 	case v.Running != nil && !v.HasEnded && v.PossibleEnd == nil && !m.hasEndedUnmarked(v):
 		if v.MaxQuality == shell.Basic && len(m.queue) > 0 { // the end may have no mark, and no output follows it
-			m.wake(min(max(stableTime, v.Now.Sub(v.Since)/2), maxEnteredTime))
+			m.setTimer(min(max(stableTime, v.Now.Sub(v.Since)/2), maxEnteredTime))
 		}
 		return
 	case v.Prompt == 0 && !m.preparedAt.IsZero() && v.Now.Sub(m.preparedAt) > preparedTime:
@@ -246,20 +246,20 @@ func (m *Machine) checkUnmarkedPrompt(v *View) {
 			m.followTo(nil, f, &p)
 			return
 		}
-		m.wake(firstProbeTime)
+		m.setTimer(firstProbeTime)
 		return
 	}
 	if v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
-		m.wake(max(stableTime-v.sinceOutput(), stableTime/4))
+		m.setTimer(max(stableTime-v.sinceOutput(), stableTime/4))
 		return
 	}
 	p := m.host.Probe()
-	if p.Known && p.Shell && !p.Replaced && p.Reads && p.Unread == 0 && !m.readsElsewhere(&p) &&
+	if p.Known && p.ReaderIsShell && !p.Replaced && p.Reads && p.Unread == 0 && !m.readsElsewhere(&p) &&
 		(v.IsDrawingPrompt || v.HasEnded || v.PossibleEnd != nil || readsCommand(v.Kind, &p)) {
 		_ = m.host.Do(Action{Kind: ActAtPrompt, AtPrompt: m.readsAtPrompt(v.Kind, &p)})
 		return
 	}
-	m.wake(firstProbeTime)
+	m.setTimer(firstProbeTime)
 }
 
 // hasEndedUnmarked reports whether a line that the user typed has ended without a mark: the shell is known to read at its prompt.
@@ -291,7 +291,7 @@ func (m *Machine) CheckForeignShell() {
 		if l := m.Current(); l != nil {
 			m.end(Action{Line: l})
 		}
-		m.wake(0)
+		m.setTimer(0)
 	}
 }
 
@@ -339,11 +339,11 @@ func (m *Machine) detectUnmarkedLine(v *View) {
 	}
 	switch wait := m.editor.enterTimeLeft(v); {
 	case wait > 0:
-		m.wake(wait)
+		m.setTimer(wait)
 	case m.runsUnmarkedLine(v):
 		_ = m.host.Do(Action{Kind: ActFoundRunning})
 	case since < maxEnteredTime:
-		m.wake(max(stableTime/2, since/2))
+		m.setTimer(max(stableTime/2, since/2))
 	}
 }
 
@@ -354,7 +354,7 @@ func (m *Machine) runsUnmarkedLine(v *View) bool {
 		return false
 	}
 	p := m.host.Probe()
-	if unclear := p.Shell && p.Reads && p.Canonical && p.Bytes == 0; !p.Known || unclear {
+	if unclear := p.ReaderIsShell && p.Reads && p.Canonical && p.ReadSize == 0; !p.Known || unclear {
 		return false
 	}
 	f := m.evaluateProbe(&Line{step: Running}, v, &p)
@@ -378,7 +378,7 @@ func (m *Machine) followTo(l *Line, f finding, p *Probe) {
 	if m.host.Do(a) == nil { // it is being prepared: lines wait for its first prompt
 		m.preparedAt = m.host.View().Now
 		clear(m.stacks)
-		m.wake(preparedTime)
+		m.setTimer(preparedTime)
 		return
 	}
 	for _, waiting := range slices.Clone(m.queue) {

@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// SecretResolver does slow work for rules. Its methods are called on separate goroutines.
-type SecretResolver interface {
+// ReplyResolver looks up secrets and runs hooks for rules. Its methods may block, and are called on separate goroutines.
+type ReplyResolver interface {
 	// Secret returns the value of a reference (respond.CheckSecret).
 	Secret(ctx context.Context, ref string) ([]byte, error)
 	// Hook runs a hook and returns the bytes to type.
@@ -58,12 +58,12 @@ type ActionKind uint8
 
 // Kinds of actions; the comment names the fields in use.
 const (
-	ActSave   ActionKind = iota + 1 // State, Err: save it atomically; State is nil without rules
-	ActFired                        // Firing: log and publish it
-	ActLookUp                       // Reply: find out what it types, and call Resolved
-	ActRetry                        // Reply, Data, Until: call Resolved again after Poll
-	ActUnread                       // fails with inputqueue.ErrUnreadInput while earlier input may be unread
-	ActType                         // Data, Secret, Now: type it
+	ActSave    ActionKind = iota + 1 // State, Err: save it atomically; State is nil without rules
+	ActMatched                       // Match: log and publish this match or failure
+	ActLookUp                        // Reply: find out what it types, and call HandleLookup
+	ActRetry                         // Reply, Data, Until: call HandleLookup again after Poll
+	ActUnread                        // fails with inputqueue.ErrUnreadInput while earlier input may be unread
+	ActType                          // Data, Secret, Now: type it
 )
 
 // Action is a request to the host.
@@ -71,7 +71,7 @@ type Action struct {
 	Kind   ActionKind
 	State  []byte
 	Err    error // why State is nil despite rules
-	Firing Firing
+	Match  MatchRecord
 	Reply  *Reply
 	Data   []byte
 	Until  time.Time

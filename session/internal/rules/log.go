@@ -12,14 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// MaxLogBytes is the size at which the older half of the firings is dropped.
+// MaxLogBytes is the size at which the older half of the matches is dropped.
 const MaxLogBytes = 1 << 20
 
-// Log is the path of the file that records firings, one JSON object per line.
+// Log is the path of the file that records matches, one JSON object per line.
 type Log string
 
 // Append appends a firing to the file.
-func (l Log) Append(f *Firing) error {
+func (l Log) Append(f *MatchRecord) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -58,8 +58,8 @@ func (l Log) dropOlderHalf(f *os.File) error {
 	return atomicfile.Write(string(l), atomicfile.Options{}, rest) // not synced, as what is appended is not
 }
 
-// Firings returns the recorded firings, oldest first, as far as they are retained.
-func (l Log) Firings() ([]Firing, error) {
+// Matches returns the recorded firings, oldest first, as far as they are retained.
+func (l Log) Matches() ([]MatchRecord, error) {
 	f, err := os.Open(string(l))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -68,7 +68,7 @@ func (l Log) Firings() ([]Firing, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var list []Firing
+	var list []MatchRecord
 	r := bufio.NewReader(f)
 	for {
 		line, err := r.ReadBytes('\n')
@@ -78,7 +78,7 @@ func (l Log) Firings() ([]Firing, error) {
 		if err != nil {
 			return list, err
 		}
-		var x Firing
+		var x MatchRecord
 		if err := json.Unmarshal(line, &x); err != nil {
 			return list, fmt.Errorf("record of a firing: %w", err)
 		}

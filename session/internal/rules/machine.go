@@ -15,10 +15,10 @@ import (
 // Rule is a rule of a session.
 type Rule struct {
 	respond.Rule
-	ID     string
-	Added  time.Time
-	Uses   int
-	Failed string // why it no longer answers, or ""
+	ID         string
+	Added      time.Time
+	MatchCount int
+	Failed     string // why it no longer answers, or ""
 
 	line *LineRules // line that it belongs to, or nil
 }
@@ -26,8 +26,8 @@ type Rule struct {
 // IsOfLine reports whether the rule belongs to a line and ends with it.
 func (r *Rule) IsOfLine() bool { return r.line != nil }
 
-// Firing records an action of a rule, or its failure.
-type Firing struct {
+// MatchRecord records a match of a rule, the failure of a rule, or a reply that was not sent.
+type MatchRecord struct {
 	respond.Record
 	ID    string `json:"id"`              // of the rule
 	Error string `json:"error,omitempty"` // why it failed, or a reply was not sent
@@ -36,7 +36,7 @@ type Firing struct {
 // LineRules holds the rules of a submitted line and their results.
 type LineRules struct {
 	IDs     []string // ids of the rules, in order; set when they are added
-	Firings []Firing
+	Matches []MatchRecord
 	Failed  chan struct{} // closed when a rule has failed
 	Reason  string        // why it failed; valid once Failed is closed
 }
@@ -55,9 +55,9 @@ var (
 	ErrRuleExists = errors.New("a rule has this name")
 )
 
-// Poll is the interval at which the terminal's settings are read while a secret waits for echo to be disabled: that
+// EchoPollInterval is the interval at which the terminal's settings are read while a secret waits for echo to be disabled: that
 // causes no output.
-const Poll = 5 * time.Millisecond
+const EchoPollInterval = 5 * time.Millisecond
 
 // Machine runs a session's rules. After the last rule is removed it is finished; later rules need a new machine.
 type Machine struct {
@@ -66,7 +66,7 @@ type Machine struct {
 	engine     *respond.Engine
 	rules      []*Rule // in the engine's order
 	lastID     int     // number of the newest rule
-	firings    int     // number so far
+	matchCount int     // number so far
 	pending    []Reply // replies to type, in order
 	replying   bool    // the first pending reply is being looked up
 	performing bool    // the engine's actions are being performed
@@ -82,7 +82,8 @@ func New(h Host, editor *echodetect.EditorRegion) *Machine { return &Machine{hos
 // IsFinished reports whether the last rule was removed.
 func (m *Machine) IsFinished() bool { return m.finished }
 
-// Add appends rules. Those of a line come before all others. line is nil for the session's own rules.
+// Add appends rules. Those of a line come before all others. call is nil for the session's own rules, which stay until they are
+// removed.
 func (m *Machine) Add(rules []respond.Rule, call *LineRules) ([]Rule, error) {
 	all, now := slices.Clone(m.rules), m.host.View().Now
 	if call != nil {
@@ -162,7 +163,7 @@ func (m *Machine) EndLine(c *LineRules) error {
 // List returns the rules, in the order in which they are matched.
 func (m *Machine) List() (list []Rule) {
 	for i, r := range m.rules {
-		r.Uses = m.engine.MatchCount(i)
+		r.MatchCount = m.engine.MatchCount(i)
 		list = append(list, *r)
 	}
 	return list
@@ -197,7 +198,7 @@ func (m *Machine) change(rules []*Rule) error {
 		m.rules = rules
 		m.perform(acts)
 	}
-	m.screenChanged(v.Now)
+	m.noteScreenChange(v.Now)
 	m.Save()
 	m.finished = len(rules) == 0
 	return nil
@@ -248,7 +249,7 @@ func (m *Machine) Output(p []byte, at uint64) {
 		}
 		p, at = p[n:], at+n
 	}
-	m.screenChanged(v.Now)
+	m.noteScreenChange(v.Now)
 }
 
 // OnInput passes input to the engine.
@@ -277,18 +278,18 @@ func (m *Machine) Next(now time.Time) (at time.Time, ok bool) {
 			at, ok = t, true
 		}
 	}
-	earliest(now.Add(Poll), m.engine.WaitsForEchoOff())
+	earliest(now.Add(EchoPollInterval), m.engine.WaitsForEchoOff())
 	earliest(m.screen.dueAt(), !m.screen.changed.IsZero())
 	earliest(m.unsaved.Add(saveAfter), !m.unsaved.IsZero())
 	return at, ok
 }
 
-// Due handles the time that Next returned.
-func (m *Machine) Due() {
+// Tick handles the time that Next returned.
+func (m *Machine) Tick() {
 	v := m.host.View()
 	m.updateEcho(&v)
 	m.perform(m.engine.Tick(v.Now))
-	m.screenDue(v.Now)
+	m.matchScreenIfDue(v.Now)
 	if !m.unsaved.IsZero() && v.Now.Sub(m.unsaved) >= saveAfter {
 		m.Save()
 	}

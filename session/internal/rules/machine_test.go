@@ -48,8 +48,8 @@ func (h *host) Do(a Action) error {
 		h.state = a.State
 		h.acts = append(h.acts, "save")
 		return a.Err
-	case ActFired:
-		h.acts = append(h.acts, strings.TrimSpace("fired "+a.Firing.Error))
+	case ActMatched:
+		h.acts = append(h.acts, strings.TrimSpace("fired "+a.Match.Error))
 	case ActLookUp:
 		h.lookedUp = a.Reply
 		h.acts = append(h.acts, "look up "+a.Reply.Value)
@@ -88,7 +88,7 @@ func (h *host) pause(m *Machine) {
 			return
 		}
 		h.view.Now = at
-		m.Due()
+		m.Tick()
 	}
 }
 
@@ -226,7 +226,7 @@ func TestLineRules(t *testing.T) {
 	default:
 		t.Error("Failed is open")
 	}
-	if call.Reason == "" || len(call.Firings) == 0 {
+	if call.Reason == "" || len(call.Matches) == 0 {
 		t.Errorf("%+v", call)
 	}
 	if err := m.EndLine(call); err != nil || m.IsFinished() || len(m.List()) != 1 {
@@ -291,7 +291,7 @@ func TestNext(t *testing.T) {
 		t.Errorf("save due in %v", at.Sub(h.view.Now))
 	}
 	h.view.Now = h.view.Now.Add(saveAfter)
-	if m.Due(); h.actions() != "save" {
+	if m.Tick(); h.actions() != "save" {
 		t.Error("not saved")
 	}
 }

@@ -56,22 +56,22 @@ func (m *Machine) noteAction(act *respond.Action) {
 	}
 	switch act.Kind {
 	case respond.ActMatched:
-		m.recordFiring(r, Firing{Record: *act.Record})
+		m.recordMatch(r, MatchRecord{Record: *act.Record})
 	case respond.ActRefused:
-		m.recordFiring(r, Firing{Error: act.Value})
+		m.recordMatch(r, MatchRecord{Error: act.Value})
 	case respond.ActFail:
 		m.failRule(r, act.Value)
 	default:
 		if r == nil || len(m.pending) >= maxPending {
-			m.recordFiring(r, Firing{Error: fmt.Sprintf("more than %d replies wait; this one is not sent", maxPending)})
+			m.recordMatch(r, MatchRecord{Error: fmt.Sprintf("more than %d replies wait; this one is not sent", maxPending)})
 			return
 		}
 		m.pending = append(m.pending, Reply{*act, r})
 	}
 }
 
-// recordFiring logs and publishes a firing.
-func (m *Machine) recordFiring(r *Rule, f Firing) {
+// recordMatch logs and publishes a firing.
+func (m *Machine) recordMatch(r *Rule, f MatchRecord) {
 	v := m.host.View()
 	if f.Time.IsZero() {
 		f.Time, f.Offset = v.Now, v.Offset
@@ -85,11 +85,11 @@ func (m *Machine) recordFiring(r *Rule, f Firing) {
 	if v.Echo == respond.EchoOff {
 		f.Reply = maskReplies(f.Reply)
 	}
-	m.firings++
+	m.matchCount++
 	if r != nil && r.line != nil {
-		r.line.Firings = append(r.line.Firings, f)
+		r.line.Matches = append(r.line.Matches, f)
 	}
-	m.do(Action{Kind: ActFired, Firing: f})
+	m.do(Action{Kind: ActMatched, Match: f})
 	m.saveSoon()
 }
 
@@ -119,7 +119,7 @@ func (m *Machine) failRule(r *Rule, why string) {
 			x.Failed = why
 		}
 	}
-	m.recordFiring(r, Firing{Error: why})
+	m.recordMatch(r, MatchRecord{Error: why})
 	if r.line != nil {
 		r.line.fail(why)
 	}
@@ -228,13 +228,13 @@ func (m *Machine) takeSecret(p *Reply, err error) error {
 		err = fmt.Errorf("%s not sent: %w", p.Value, why)
 	}
 	if err != nil { // the parts after it must not be typed either
-		m.dropRest(p.rule)
+		m.dropLaterReplies(p.rule)
 	}
 	return err
 }
 
-// dropRest removes the later replies of a firing after one that was not sent.
-func (m *Machine) dropRest(r *Rule) {
+// dropLaterReplies removes the later replies of a firing after one that was not sent.
+func (m *Machine) dropLaterReplies(r *Rule) {
 	for len(m.pending) > 0 && m.pending[0].rule == r {
 		m.pending = m.pending[1:]
 	}
@@ -243,7 +243,7 @@ func (m *Machine) dropRest(r *Rule) {
 // typeReply types a reply and reports the result to the engine.
 func (m *Machine) typeReply(p *Reply, data []byte, err error) {
 	if err != nil {
-		m.recordFiring(p.rule, Firing{Error: err.Error()})
+		m.recordMatch(p.rule, MatchRecord{Error: err.Error()})
 		return
 	}
 	if len(data) == 0 {
@@ -255,8 +255,8 @@ func (m *Machine) typeReply(p *Reply, data []byte, err error) {
 	acts := m.engine.HandleInput(v.Now, respond.Input{Data: data, Reply: true, Secret: secret})
 	err = m.host.Do(Action{Kind: ActType, Data: data, Secret: secret, Now: p.Kind == respond.ActSecret && !p.rule.Force})
 	if err != nil {
-		m.dropRest(p.rule)
-		m.recordFiring(p.rule, Firing{Error: err.Error()})
+		m.dropLaterReplies(p.rule)
+		m.recordMatch(p.rule, MatchRecord{Error: err.Error()})
 	}
 	m.perform(acts)
 }

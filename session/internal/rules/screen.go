@@ -30,8 +30,8 @@ func (w *screenWatch) dueAt() time.Time {
 	return at
 }
 
-// screenChanged records a possible change of the screen.
-func (m *Machine) screenChanged(now time.Time) {
+// noteScreenChange records a possible change of the screen.
+func (m *Machine) noteScreenChange(now time.Time) {
 	if !slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.On == respond.OnScreen || r.On == respond.OnCursor }) {
 		return
 	}
@@ -40,8 +40,8 @@ func (m *Machine) screenChanged(now time.Time) {
 	}
 }
 
-// screenDue matches the screen if due.
-func (m *Machine) screenDue(now time.Time) {
+// matchScreenIfDue matches the screen if due.
+func (m *Machine) matchScreenIfDue(now time.Time) {
 	w := &m.screen
 	if w.changed.IsZero() || now.Before(w.dueAt()) {
 		return

@@ -8,26 +8,26 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// saveAfter bounds the time until input is saved. Firings are saved at once.
+// saveAfter bounds the time until input is saved. Matches are saved at once.
 const saveAfter = time.Second
 
 // state is the content of the saved file.
 type state struct {
-	Rules   []ruleState     `json:"rules"`
-	LastID  int             `json:"last_id"`
-	Firings int             `json:"firings"`
-	TypedAt uint64          `json:"typed_at"`
-	Pending []pendingState  `json:"pending,omitempty"`
-	Engine  json.RawMessage `json:"engine"`
+	Rules      []ruleState     `json:"rules"`
+	LastID     int             `json:"last_id"`
+	MatchCount int             `json:"firings"`
+	TypedAt    uint64          `json:"typed_at"`
+	Pending    []pendingState  `json:"pending,omitempty"`
+	Engine     json.RawMessage `json:"engine"`
 }
 
 // ruleState is a saved rule.
 type ruleState struct {
 	respond.Rule
-	ID     string    `json:"id"`
-	Added  time.Time `json:"added"`
-	Failed string    `json:"failed,omitempty"`
-	Call   bool      `json:"call,omitempty"` // of a line, which a restart ends
+	ID       string    `json:"id"`
+	Added    time.Time `json:"added"`
+	Failed   string    `json:"failed,omitempty"`
+	IsOfLine bool      `json:"call,omitempty"` // of a line, which a restart ends
 }
 
 // pendingState is a saved pending reply.
@@ -59,7 +59,7 @@ func (m *Machine) Save() {
 
 // encode returns the saved form of rules and engine.
 func (m *Machine) encode() ([]byte, error) {
-	st := state{LastID: m.lastID, Firings: m.firings, TypedAt: m.typedAt}
+	st := state{LastID: m.lastID, MatchCount: m.matchCount, TypedAt: m.typedAt}
 	for _, r := range m.rules {
 		st.Rules = append(st.Rules, ruleState{r.Rule, r.ID, r.Added, r.Failed, r.line != nil})
 	}
@@ -73,21 +73,21 @@ func (m *Machine) encode() ([]byte, error) {
 	return json.Marshal(st)
 }
 
-// Restore restores saved rules. Output up to now was matched before; of the last line, the unread part is matched
-// again, unless input came within it. Calls have ended.
+// Restore restores saved rules. Output up to now was matched before. Only the unread part of the last line is matched again,
+// unless input came within it. Rules of lines are dropped, as a restart ends their lines.
 func Restore(h Host, editor *echodetect.EditorRegion, written []byte) (*Machine, error) {
 	var st state
 	if err := json.Unmarshal(written, &st); err != nil {
 		return nil, err
 	}
 	m, v := New(h, editor), h.View()
-	m.lastID, m.firings, m.typedAt = st.LastID, st.Firings, max(st.TypedAt, v.TypedAt)
+	m.lastID, m.matchCount, m.typedAt = st.LastID, st.MatchCount, max(st.TypedAt, v.TypedAt)
 	set := respond.Set{Rules: make([]respond.Rule, len(st.Rules))}
 	ended := &LineRules{Failed: make(chan struct{})} // represents the ended lines
 	for i, r := range st.Rules {
 		set.Rules[i] = r.Rule
 		m.rules = append(m.rules, &Rule{Rule: r.Rule, ID: r.ID, Added: r.Added, Failed: r.Failed})
-		if r.Call {
+		if r.IsOfLine {
 			m.rules[i].line = ended
 		}
 	}
@@ -141,7 +141,7 @@ func (m *Machine) skipToEnd(from uint64, v *View) {
 		m.engine.MarkAnswered(v.Now)
 	}
 	m.performing = false
-	m.screenChanged(v.Now)
+	m.noteScreenChange(v.Now)
 }
 
 // dropLineRules ends the rules of lines, and runs pending replies.

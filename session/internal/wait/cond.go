@@ -65,15 +65,15 @@ func (c *Cond) matchText(line string) (string, bool) {
 	return "", false
 }
 
-// fireMatching fires the conditions of a wait that match now.
-func (s *Set) fireMatching(w *Waiter, v *View) {
+// matchConditions fires the conditions of a wait that match now.
+func (s *Set) matchConditions(w *Waiter, v *View) {
 	settled := w.isSettled(v)
 	for i := range w.Conds {
 		if !w.open[i] || !settled && w.Conds[i].Kind == CondAbsent {
 			continue
 		}
 		if match, ok := s.evaluate(w, &w.Conds[i], v); ok {
-			w.fire(i, match)
+			w.recordMatch(i, match)
 		}
 	}
 	if w.lines == nil || !settled {
@@ -95,12 +95,12 @@ func (s *Set) evaluate(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 		return "", s.quietFor(w, v) >= c.Quiet || v.Drained
 	case CondInput:
 		kind := v.InputKind
-		if kind == "" && !v.Followed && v.Phase == shell.PhasePrompt { // detected without marks
+		if kind == "" && !v.HasIntegration && v.Phase == shell.PhasePrompt { // detected without marks
 			kind = string(inputdetect.Prompt)
 		}
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)
 	case CondPrompt: // without integration the prompt of any program counts
-		return "", v.IsRepl && !v.Followed || v.Phase == shell.PhasePrompt && (!v.Followed || v.PromptAt >= w.from.Off)
+		return "", v.IsRepl && !v.HasIntegration || v.Phase == shell.PhasePrompt && (!v.HasIntegration || v.PromptAt >= w.from.Off)
 	case CondCommand:
 		return v.Command, v.HasCommand && v.CommandEnd >= w.from.Off
 	case CondFullscreen:
@@ -117,7 +117,7 @@ func (s *Set) evaluate(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 		if p := v.ParsedProgress; p.Known && p.At >= w.from.Off && p.Percent >= c.Percent {
 			return fmt.Sprint(p.Percent), true
 		}
-		return fmt.Sprint(v.Percent), v.Reported && v.Percent >= c.Percent
+		return fmt.Sprint(v.Percent), v.ReportsProgress && v.Percent >= c.Percent
 	case CondCursor:
 		f := s.cursor(v)
 		return fmt.Sprintf("%d,%d", f.Row, f.Col), (c.Row < 0 || c.Row == f.Row) && (c.Col < 0 || c.Col == f.Col)
@@ -137,9 +137,9 @@ func (s *Set) evaluate(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	return "", false
 }
 
-// cannotMatch reports whether w waits for an anomaly of a command that has ended without one. Other open conditions prevent that,
-// unless w.All.
-func (w *Waiter) cannotMatch(v *View) bool {
+// cannotMatchAnomaly reports whether w can no longer match because it waits for an anomaly and the command has ended without one.
+// Other open conditions prevent that, unless w.All is set.
+func (w *Waiter) cannotMatchAnomaly(v *View) bool {
 	if !v.HasCommand || v.CommandEnd < w.from.Off || v.Anomaly.ComparedTo < v.CommandEnd {
 		return false
 	}

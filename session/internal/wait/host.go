@@ -39,23 +39,23 @@ type View struct {
 	InputKind  string // kind of input that the program waits for, or ""
 	IsRepl     bool   // it is the prompt of an interpreter
 	Phase      shell.Phase
-	// Followed reports that the shell has integration; PromptAt and the command are known then.
-	Followed       bool
-	PromptAt       uint64 // output offset of the newest prompt
-	Command        string // the command that ended last
-	CommandEnd     uint64 // output offset at the command's end
-	HasCommand     bool   // a command has ended, and none runs
-	Alt            bool   // a full-screen program is shown
-	Title          string
-	Bells          int    // number so far
-	BellAt         uint64 // offset after the newest one
-	Reported       bool   // the program reports its progress
-	Percent        int
-	ParsedProgress Progress // from the output
-	Agent          Agent
-	TypedAt        time.Time // when a line was last typed to its end
-	Ports          []int     // TCP ports at which its processes accept connections; read only
-	Anomaly        Anomaly
+	// HasIntegration reports that the shell has integration; PromptAt and the command are known then.
+	HasIntegration  bool
+	PromptAt        uint64 // output offset of the newest prompt
+	Command         string // the command that ended last
+	CommandEnd      uint64 // output offset at the command's end
+	HasCommand      bool   // a command has ended, and none runs
+	Alt             bool   // a full-screen program is shown
+	Title           string
+	Bells           int    // number so far
+	BellAt          uint64 // offset after the newest one
+	ReportsProgress bool   // the program reports its progress
+	Percent         int
+	ParsedProgress  Progress // from the output
+	Agent           Agent
+	TypedAt         time.Time // when a line was last typed to its end
+	Ports           []int     // TCP ports at which its processes accept connections; read only
+	Anomaly         Anomaly
 }
 
 // Anomaly is the first line of the newest command that earlier failures of it printed and its good runs did not.
@@ -67,8 +67,8 @@ type Anomaly struct {
 }
 
 // Agent is the state of the coding agent in the session, as its observers found it.
-type Agent struct { // working, idle, … (package agentstate); "" if unknown
-	State     string    // "" if unknown
+type Agent struct {
+	State     string    // working, idle, … (package agentstate); "" if unknown
 	Confident bool      // the state was observed after the last input
 	At        time.Time // time of the observation
 }

@@ -26,16 +26,16 @@ type Redactor interface {
 	MaskFrame(f *vterm.Frame, above []vterm.Line)
 }
 
-// Fired is a condition that matched.
-type Fired struct {
-	Cond  int    // index in For.Conds
+// ConditionMatch is a condition that matched.
+type ConditionMatch struct {
+	Cond  int    // index in Spec.Conds
 	Match string // the text that matched
 }
 
 // Result is the result of a wait. Ended reports that the remaining conditions can never match: the session has ended,
 // or was closed, or the command that may have an anomaly has ended.
 type Result struct {
-	Fired   []Fired
+	Matches []ConditionMatch
 	Ended   bool
 	Version uint64 // of the screen at that moment
 	Cursor  uint64 // offset of the output at that moment: the next Since
@@ -45,7 +45,7 @@ type Result struct {
 type Waiter struct {
 	Spec
 	from           Anchor // where the wait starts to match
-	fired          []Fired
+	matches        []ConditionMatch
 	open           []bool // conditions that have not fired
 	remaining      int    // conditions that have not fired
 	started        time.Time
@@ -240,17 +240,17 @@ func (w *Waiter) match(line string) {
 			continue
 		}
 		if m, ok := c.matchText(line); ok {
-			w.fire(i, m)
+			w.recordMatch(i, m)
 		}
 	}
 }
 
-// fire records that a condition matched.
-func (w *Waiter) fire(i int, match string) {
+// recordMatch records that a condition matched.
+func (w *Waiter) recordMatch(i int, match string) {
 	if w.open[i] {
 		w.open[i] = false
 		w.remaining--
-		w.fired = append(w.fired, Fired{i, match})
+		w.matches = append(w.matches, ConditionMatch{i, match})
 	}
 }
 
@@ -261,8 +261,8 @@ func (s *Set) Check() {
 	}
 	v := s.host.View()
 	for w := range s.waiters {
-		s.fireMatching(w, &v)
-		if v.Drained || w.isSatisfied() || w.cannotMatch(&v) {
+		s.matchConditions(w, &v)
+		if v.Drained || w.isSatisfied() || w.cannotMatchAnomaly(&v) {
 			r := w.result(&v)
 			r.Ended = !w.isSatisfied()
 			s.end(w, r)
@@ -271,7 +271,7 @@ func (s *Set) Check() {
 }
 
 // isSatisfied reports whether enough conditions have matched.
-func (w *Waiter) isSatisfied() bool { return w.remaining == 0 || !w.All && len(w.fired) > 0 }
+func (w *Waiter) isSatisfied() bool { return w.remaining == 0 || !w.All && len(w.matches) > 0 }
 
 // matchRows matches the rows of the screen that changed since the wait's last check: text that was drawn in pieces is
 // complete only there.
@@ -292,7 +292,7 @@ func (s *Set) matchRows(w *Waiter, v *View) {
 
 // result returns the result of a wait now.
 func (w *Waiter) result(v *View) Result {
-	return Result{Fired: w.fired, Version: v.Version, Cursor: v.Offset}
+	return Result{Matches: w.matches, Version: v.Version, Cursor: v.Offset}
 }
 
 // end removes a wait and reports its result.
@@ -315,8 +315,8 @@ func (s *Set) End() {
 	}
 }
 
-// GiveUp ends the waits for output, which is no longer matched, or all waits if exits cannot be waited for either.
-func (s *Set) GiveUp(all bool) {
+// EndOutputWaits ends the waits that match output, after the session has stopped matching it. With all it ends the other waits too.
+func (s *Set) EndOutputWaits(all bool) {
 	s.activity = activity{}
 	v := s.host.View()
 	for w := range s.waiters {

@@ -116,7 +116,7 @@ func TestText(t *testing.T) {
 		switch {
 		case over != (c.match != ""):
 			t.Errorf("%s: ended %v, %+v", c.name, over, r)
-		case over && (r.Fired[0].Match != c.match || r.Ended || r.Cursor != uint64(len(h.output)) || h.set.Len() != 0):
+		case over && (r.Matches[0].Match != c.match || r.Ended || r.Cursor != uint64(len(h.output)) || h.set.Len() != 0):
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
@@ -193,13 +193,13 @@ func TestConditions(t *testing.T) {
 		{"input", Cond{Kind: CondInput}, func(v *View) { v.InputKind = "password" }, "password"},
 		{"input of a kind", Cond{Kind: CondInput, Text: "password"}, func(v *View) { v.InputKind = "password" }, "password"},
 		{"a prompt by evidence", Cond{Kind: CondInput}, func(v *View) { v.Phase = shell.PhasePrompt }, "prompt"},
-		{"prompt", Cond{Kind: CondPrompt}, func(v *View) { v.Phase, v.Followed = shell.PhasePrompt, true }, ""},
+		{"prompt", Cond{Kind: CondPrompt}, func(v *View) { v.Phase, v.HasIntegration = shell.PhasePrompt, true }, ""},
 		{"prompt of a REPL", Cond{Kind: CondPrompt}, func(v *View) { v.InputKind, v.IsRepl = "text", true }, ""},
 		{"command", Cond{Kind: CondCommand}, func(v *View) { v.HasCommand, v.Command = true, "make" }, "make"},
 		{"fullscreen", Cond{Kind: CondFullscreen}, func(v *View) { v.Alt = true }, ""},
 		{"title", Cond{Kind: CondTitle, Text: "vi"}, func(v *View) { v.Title = "vim" }, "vim"},
 		{"bell", Cond{Kind: CondBell}, func(v *View) { v.Bells, v.BellAt = 1, 1 }, ""},
-		{"progress", Cond{Kind: CondProgress, Percent: 50}, func(v *View) { v.Reported, v.Percent = true, 60 }, "60"},
+		{"progress", Cond{Kind: CondProgress, Percent: 50}, func(v *View) { v.ReportsProgress, v.Percent = true, 60 }, "60"},
 		{"progress that was read", Cond{Kind: CondProgress, Percent: 50}, func(v *View) { v.ParsedProgress = Progress{Known: true, Percent: 70} }, "70"},
 		{"quiet", Cond{Kind: CondQuiet, Quiet: time.Second}, func(v *View) { v.Now = v.Now.Add(time.Second) }, ""},
 		{"cursor", Cond{Kind: CondCursor, Row: 0, Col: -1}, func(*View) {}, "0,0"},
@@ -218,7 +218,7 @@ func TestConditions(t *testing.T) {
 			h.print("\x1b[H\x1b[K")
 		}
 		h.set.Check()
-		if r, over := h.results[w]; !over || len(r.Fired) != 1 || r.Fired[0].Match != c.match {
+		if r, over := h.results[w]; !over || len(r.Matches) != 1 || r.Matches[0].Match != c.match {
 			t.Errorf("%s: ended %v, %+v", c.name, over, r)
 		}
 	}
@@ -259,12 +259,12 @@ func TestPort(t *testing.T) {
 	any, one := h.wait(t, Spec{Conds: []Cond{{Kind: CondPort}}}), h.wait(t, Spec{Conds: []Cond{{Kind: CondPort, Port: 3000}}})
 	h.view.Ports = []int{80, 443}
 	h.set.Check()
-	if r, over := h.results[any]; !over || r.Fired[0].Match != "80" || len(h.results) != 1 {
+	if r, over := h.results[any]; !over || r.Matches[0].Match != "80" || len(h.results) != 1 {
 		t.Errorf("%+v", h.results)
 	}
 	h.view.Ports = []int{3000}
 	h.set.Check()
-	if r, over := h.results[one]; !over || r.Fired[0].Match != "3000" {
+	if r, over := h.results[one]; !over || r.Matches[0].Match != "3000" {
 		t.Errorf("%+v", h.results)
 	}
 }
@@ -288,7 +288,7 @@ func TestAnomaly(t *testing.T) {
 	}
 	h.view.Anomaly = Anomaly{ComparedTo: 20}
 	h.set.Check()
-	if r, over := h.results[one]; !over || !r.Ended || len(r.Fired) > 0 {
+	if r, over := h.results[one]; !over || !r.Ended || len(r.Matches) > 0 {
 		t.Errorf("%v, %+v", over, r)
 	}
 	if r, over := h.results[all]; !over || !r.Ended {
@@ -299,7 +299,7 @@ func TestAnomaly(t *testing.T) {
 	}
 	h.view.HasCommand, h.view.Anomaly = false, Anomaly{Line: "error: no y", At: 25}
 	h.set.Check()
-	if r, over := h.results[both]; !over || r.Ended || r.Fired[0].Match != "error: no y" {
+	if r, over := h.results[both]; !over || r.Ended || r.Matches[0].Match != "error: no y" {
 		t.Errorf("%v, %+v", over, r)
 	}
 }
@@ -323,7 +323,7 @@ func TestAwaitsInput(t *testing.T) {
 func TestWaits_EndWithSession(t *testing.T) {
 	h := newHost()
 	forText, forEnd := h.wait(t, Spec{Conds: []Cond{text("x")}}), h.wait(t, Spec{Conds: []Cond{{Kind: CondExit}}})
-	h.set.GiveUp(false)
+	h.set.EndOutputWaits(false)
 	if _, over := h.results[forText]; !over || len(h.results) != 1 {
 		t.Errorf("%+v", h.results)
 	}
@@ -335,7 +335,7 @@ func TestWaits_EndWithSession(t *testing.T) {
 	if err := h.set.Add(w); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.set.Remove(w); len(r.Fired) != 0 || h.set.Len() != 0 {
+	if r := h.set.Remove(w); len(r.Matches) != 0 || h.set.Len() != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -1,9 +1,9 @@
 // Package certs issues and verifies the identities of a fleet's members.
 //
-// A fleet has one certificate authority, created by Found. Its key stays on the machine that created it. A member's
-// certificate holds its name, its kind, and its rights on other hosts, as words that this package does not interpret. A
-// join code holds the fleet's addresses, the authority's fingerprint, and a secret for one use. A Revocations list,
-// signed by the authority, revokes certificates.
+// A fleet has one certificate authority, created by NewAuthority. Its key stays on the machine that created it. A member's
+// certificate holds its name, its kind, and its rights on other hosts, as words that this package does not interpret. A join
+// code holds the fleet's addresses, the authority's fingerprint, and a secret for one use. A Revocations list, signed by the
+// authority, revokes certificates.
 package certs
 
 import (
@@ -47,13 +47,13 @@ type Member struct {
 	Serial string   // serial number of the certificate
 }
 
-// lifetime is the validity of host certificates. serverLife outlasts any installation.
+// lifetime is the validity of members' certificates. That of the authority is four times as long.
 const lifetime = 5 * 365 * 24 * time.Hour
 
 // Words in a certificate's organisational units.
 const (
-	kindWord, mayWord  = "kind:", "may:"
-	maskedWord, adminW = "masked", "admin"
+	kindWord, mayWord     = "kind:", "may:"
+	maskedWord, adminWord = "masked", "admin"
 )
 
 // Authority is a fleet's certificate authority with its key.
@@ -127,7 +127,7 @@ func (a *Authority) Issue(m Member, request []byte) (*x509.Certificate, error) {
 		units = append(units, maskedWord)
 	}
 	if m.Admin {
-		units = append(units, adminW)
+		units = append(units, adminWord)
 	}
 	t := &x509.Certificate{
 		SerialNumber: serial(), Subject: pkix.Name{CommonName: m.Name, Organization: []string{a.Cert.Subject.CommonName}, OrganizationalUnit: units},
@@ -164,7 +164,7 @@ func MemberOf(c *x509.Certificate) Member {
 			m.May = append(m.May, strings.TrimPrefix(u, mayWord))
 		case u == maskedWord:
 			m.Masked = true
-		case u == adminW:
+		case u == adminWord:
 			m.Admin = true
 		}
 	}

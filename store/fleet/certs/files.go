@@ -181,8 +181,8 @@ func (d Dir) Invite(in Invitation) error {
 
 // Errors of joining, sent to the joining machine.
 var (
-	ErrCode  = errors.New("the join code is not known: it was used, has expired, or is of another fleet")
-	ErrTaken = errors.New("there is a host of this name in the fleet")
+	ErrUnknownCode = errors.New("the join code is not known: it was used, has expired, or is of another fleet")
+	ErrNameTaken   = errors.New("there is a host of this name in the fleet")
 )
 
 // Issued is a member in the list of the machine that created the fleet.
@@ -223,7 +223,7 @@ func (d Dir) Admit(a *Authority, m Member, request []byte) (*x509.Certificate, e
 		return nil, err
 	}
 	if slices.ContainsFunc(all, func(i Issued) bool { return i.Name == m.Name && i.Kind == m.Kind && i.Revoked.IsZero() }) {
-		return nil, ErrTaken
+		return nil, ErrNameTaken
 	}
 	cert, err := a.Issue(m, request)
 	if err != nil {
@@ -238,15 +238,15 @@ func (d Dir) Admit(a *Authority, m Member, request []byte) (*x509.Certificate, e
 func (d Dir) Redeem(a *Authority, id, secret, name string, request []byte) (*x509.Certificate, Invitation, error) {
 	var in Invitation
 	if !isID(id) {
-		return nil, in, ErrCode
+		return nil, in, ErrUnknownCode
 	}
 	b, err := d.read("codes/" + id)
 	if err != nil || json.Unmarshal(b, &in) != nil || subtle.ConstantTimeCompare([]byte(in.Hash), []byte(hash(secret))) != 1 {
-		return nil, Invitation{}, ErrCode
+		return nil, Invitation{}, ErrUnknownCode
 	}
 	if time.Now().After(in.Expires) {
 		_ = os.Remove(d.path("codes/" + id))
-		return nil, in, ErrCode
+		return nil, in, ErrUnknownCode
 	}
 	if in.Name != "" && name != in.Name {
 		return nil, in, fmt.Errorf("the join code is for the name %s", in.Name)

@@ -30,7 +30,7 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 	back := make(chan struct{}, 10)
 	var pub *registry.Publisher
 	made := make(chan struct{})
-	l, err := link.Open(link.Options{Identity: id, Servers: []string{w.srv.Addr()}, Log: quiet(), OnBack: func() {
+	l, err := link.Open(link.Options{Identity: id, Servers: []string{w.srv.Addr()}, Log: quiet(), OnConnect: func() {
 		<-made
 		pub.Resync()
 		back <- struct{}{}
@@ -62,7 +62,7 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 		t.Helper()
 		for t.Context().Err() == nil {
 			try, done := context.WithTimeout(t.Context(), 5*time.Second)
-			all, err := registry.Snapshot(try, b.JetStream(), registry.Everything())
+			all, err := registry.Snapshot(try, b.JetStream(), registry.AllPatterns())
 			done()
 			got := map[string]string{}
 			for _, e := range all {
@@ -144,7 +144,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 		look := time.NewTicker(100 * time.Millisecond)
 		defer look.Stop()
 		for {
-			all, err := registry.Snapshot(ctx, b.JetStream(), registry.OfHost("a"))
+			all, err := registry.Snapshot(ctx, b.JetStream(), registry.HostPatterns("a"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func TestRecordThatIsNotTaken(t *testing.T) {
 			if !strings.Contains(err.Error(), "big") {
 				t.Error(err)
 			}
-			all, err := registry.Snapshot(t.Context(), l.JetStream(), registry.OfHost("a"))
+			all, err := registry.Snapshot(t.Context(), l.JetStream(), registry.HostPatterns("a"))
 			if err != nil || len(all) != 2 {
 				t.Errorf("%v, %v", all, err)
 			}

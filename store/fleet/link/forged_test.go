@@ -35,23 +35,23 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 	}
 
 	i := w.identity(certs.Host, "a", false)
-	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")))
+	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxPrefix("a")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	js, err := jetstream.NewWithAPIPrefix(nc, fleet.APIOf("a"))
+	js, err := jetstream.NewWithAPIPrefix(nc, fleet.APIPrefix("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const forged = `{"host":"b","id":"x","state":"exited"}`
-	own := fleet.Event("a", "x")
+	own := fleet.EventSubject("a", "x")
 	if _, err := js.Publish(t.Context(), own, []byte(forged)); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(what, reply, body string) {
 		t.Helper()
-		if err := nc.PublishMsg(&nats.Msg{Subject: fleet.APIOf("a") + "." + what, Reply: reply, Data: []byte(body)}); err != nil {
+		if err := nc.PublishMsg(&nats.Msg{Subject: fleet.APIPrefix("a") + "." + what, Reply: reply, Data: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,8 +63,8 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 	}
 	targets := []string{
 		fleet.KeySubject(fleet.HostKey("b")), fleet.KeySubject(fleet.RecordKey("b", "x")), fleet.KeySubject(fleet.RecordKey("b", "new")),
-		fleet.KeySubject(fleet.RevokedKey), fleet.KeySubject(fleet.CursorKey("b", "reader")), fleet.Event("b", "forged"),
-		fleet.Copy("b", "x"), fleet.CopyRecord("b", "x"), fleet.Data("b", "c", "1"), fleet.InboxOf("b") + ".x",
+		fleet.KeySubject(fleet.RevokedKey), fleet.KeySubject(fleet.CursorKey("b", "reader")), fleet.EventSubject("b", "forged"),
+		fleet.CopySubject("b", "x"), fleet.CopyRecordSubject("b", "x"), fleet.DataSubject("b", "c", "1"), fleet.InboxPrefix("b") + ".x",
 	}
 	for n, to := range targets {
 		consumer := func(name, config string) (what, body string) {
@@ -103,7 +103,7 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 			}
 		}
 	}
-	all, err := registry.Snapshot(t.Context(), js, registry.Everything())
+	all, err := registry.Snapshot(t.Context(), js, registry.AllPatterns())
 	if err != nil || len(all) != len(theirs) {
 		t.Errorf("%d keys, %v", len(all), err)
 	}
@@ -146,7 +146,7 @@ func TestForgedRecords_Rewritten(t *testing.T) {
 		defer look.Stop()
 		got := map[string]string{}
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); <-look.C {
-			all, err := registry.Snapshot(ctx, l.JetStream(), registry.OfHost("b"))
+			all, err := registry.Snapshot(ctx, l.JetStream(), registry.HostPatterns("b"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestForgedRecords_Rewritten(t *testing.T) {
 	has("at first", right)
 
 	i := w.identity(certs.Host, "a", false)
-	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")))
+	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxPrefix("a")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestForgedRecords_Rewritten(t *testing.T) {
 		}
 	}
 	for end := time.Now().Add(time.Minute); ; {
-		all, err := registry.Snapshot(ctx, l.JetStream(), registry.OfHost("b"))
+		all, err := registry.Snapshot(ctx, l.JetStream(), registry.HostPatterns("b"))
 		if err != nil {
 			t.Fatal(err)
 		}

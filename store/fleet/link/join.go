@@ -38,7 +38,7 @@ const joinTime = 20 * time.Second
 
 // Join redeems a join code under a name. Servers other than the fleet's own are reached by o, at servers or else the
 // code's addresses.
-func Join(ctx context.Context, code certs.Code, name string, o Outside, servers []string) (*certs.Identity, certs.Settings, error) {
+func Join(ctx context.Context, code certs.Code, name string, o ForeignAccess, servers []string) (*certs.Identity, certs.Settings, error) {
 	settings := certs.Settings{Servers: code.Servers, Foreign: code.Foreign, Creds: o.Creds, CA: o.CA}
 	if len(servers) > 0 && code.Foreign {
 		settings.Servers = servers
@@ -86,7 +86,7 @@ func Join(ctx context.Context, code certs.Code, name string, o Outside, servers 
 		return nil, settings, err
 	}
 	if got.Taken {
-		return nil, settings, certs.ErrTaken
+		return nil, settings, certs.ErrNameTaken
 	}
 	if got.Error != "" {
 		return nil, settings, errors.New(got.Error)
@@ -151,7 +151,7 @@ func (l *Link) Answer(dir certs.Dir, a *certs.Authority, servers func() []string
 			out.Error = "the request cannot be read"
 		} else if cert, in, err := dir.Redeem(a, r.ID, r.Secret, r.Name, r.Request); err != nil {
 			l.o.Log.Warn("fleet: join rejected", "name", r.Name, "err", err)
-			out.Error, out.Taken = err.Error(), errors.Is(err, certs.ErrTaken)
+			out.Error, out.Taken = err.Error(), errors.Is(err, certs.ErrNameTaken)
 		} else {
 			l.o.Log.Info("fleet: joined", "name", r.Name, "kind", in.Kind)
 			out = answer{Cert: certs.CertPEM(cert), CA: certs.CertPEM(a.Cert), Servers: servers()}

@@ -28,26 +28,26 @@ import (
 
 // Options configure a member's connection.
 type Options struct {
-	Identity *certs.Identity
-	Servers  []string
-	Foreign  bool // the servers are not the fleet's own: they authenticate members by Outside
-	Outside  Outside
-	Revoked  []byte // newest signed revocation list known here
-	// OnRevoked is called with each newer revocation list, OnBack after each connect and reconnect.
+	Identity      *certs.Identity
+	Servers       []string
+	Foreign       bool // the servers are not the fleet's own: they authenticate members by Outside
+	ForeignAccess ForeignAccess
+	Revoked       []byte // newest signed revocation list known here
+	// OnRevoked is called with each newer revocation list, as signed.
 	OnRevoked func(signed []byte)
-	// OnOlder is called if the fleet's list is older than the known one, or not signed by the authority.
-	OnOlder func()
-	OnBack  func()
-	Log     *slog.Logger
+	// OnOlderRevocations is called if the fleet's list is older than the known one, or not signed by the authority.
+	OnOlderRevocations func()
+	OnConnect          func()
+	Log                *slog.Logger
 }
 
 // Link is the connection. Any goroutine may use it.
 type Link struct {
-	o    Options // its options
-	nc   *nats.Conn
-	js   jetstream.JetStream
-	mux  *stream.Mux
-	boot string // random id of this process
+	o          Options // its options
+	nc         *nats.Conn
+	js         jetstream.JetStream
+	mux        *stream.Mux
+	instanceID string // random id of this process
 	// TLS session resumption: a second stream between two members costs a third, without signatures and certificates.
 	// Each resumption still checks revocation and makes new keys.
 	sessions  tls.ClientSessionCache
@@ -67,7 +67,7 @@ type Link struct {
 
 // Open connects, or keeps trying in the background.
 func Open(o Options) (*Link, error) {
-	l := &Link{o: o, boot: rand.Text(), ready: make(chan struct{}), peers: map[net.Conn]string{}}
+	l := &Link{o: o, instanceID: rand.Text(), ready: make(chan struct{}), peers: map[net.Conn]string{}}
 	defer close(l.ready)
 	l.sessions = tls.NewLRUClientSessionCache(sessionsKept)
 	_, _ = rand.Read(l.ticketKey[:])
@@ -77,7 +77,7 @@ func Open(o Options) (*Link, error) {
 		}
 	}
 	opts := []nats.Option{
-		nats.Name("longterm " + o.Identity.Name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.CustomInboxPrefix(fleet.InboxOf(o.Identity.Name)),
+		nats.Name("longterm " + o.Identity.Name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.CustomInboxPrefix(fleet.InboxPrefix(o.Identity.Name)),
 		nats.ReconnectWait(500 * time.Millisecond), nats.ReconnectJitter(2*time.Second, 2*time.Second), nats.ReconnectBufSize(-1),
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(5 * time.Second), nats.IgnoreAuthErrorAbort(),
 		nats.ConnectHandler(func(*nats.Conn) { l.handleConnect() }), nats.ReconnectHandler(func(*nats.Conn) { l.handleConnect() }),
@@ -86,7 +86,7 @@ func Open(o Options) (*Link, error) {
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.handleError(err) }),
 	}
 	if o.Foreign {
-		more, err := o.Outside.options()
+		more, err := o.ForeignAccess.options()
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func Open(o Options) (*Link, error) {
 		return nil, fmt.Errorf("the fleet's servers: %w", err)
 	}
 	l.nc = nc
-	api := fleet.APIOf(o.Identity.Name)
+	api := fleet.APIPrefix(o.Identity.Name)
 	if o.Foreign {
 		api = jetstream.DefaultAPIPrefix
 	}
@@ -109,9 +109,9 @@ func Open(o Options) (*Link, error) {
 	}
 	me := o.Identity.Name
 	l.mux = stream.New(me, func(to, id string, b []byte) error {
-		return nc.PublishMsg(&nats.Msg{Subject: fleet.Data(to, me, id), Reply: fleet.Data(me, to, id), Data: b})
+		return nc.PublishMsg(&nats.Msg{Subject: fleet.DataSubject(to, me, id), Reply: fleet.DataSubject(me, to, id), Data: b})
 	})
-	err = l.subscribe(fleet.DataTo(me), func(m *nats.Msg) {
+	err = l.subscribe(fleet.DataPatternTo(me), func(m *nats.Msg) {
 		f := strings.Split(m.Subject, ".")
 		if len(f) != 5 {
 			return
@@ -122,8 +122,8 @@ func Open(o Options) (*Link, error) {
 		}
 		l.mux.Deliver(f[3], f[4], m.Data)
 	})
-	err = errors.Join(err, l.subscribe(fleet.Hello(me), func(m *nats.Msg) {
-		who := l.boot
+	err = errors.Join(err, l.subscribe(fleet.NameSubject(me), func(m *nats.Msg) {
+		who := l.instanceID
 		if l.claimed.Load() {
 			who = "+" + who
 		}
@@ -145,7 +145,7 @@ func Open(o Options) (*Link, error) {
 const sessionsKept = 4096
 
 // inboxes is the common prefix of all members' inboxes.
-var inboxes = fleet.InboxOf("")
+var inboxes = fleet.InboxPrefix("")
 
 // subscribe handles the messages of a subject.
 func (l *Link) subscribe(subject string, do nats.MsgHandler) error {
@@ -181,8 +181,8 @@ func (l *Link) handleConnect() {
 	if l.mux != nil {
 		l.mux.RetransmitAll()
 	}
-	if l.o.OnBack != nil {
-		l.o.OnBack()
+	if l.o.OnConnect != nil {
+		l.o.OnConnect()
 	}
 }
 
@@ -191,7 +191,7 @@ var ErrOlder = errors.New("fleet server is older than this machine's longterm; r
 
 func (l *Link) handleError(err error) {
 	// A current server allows this to every member, so this one is older.
-	if errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), fleet.APIOf(l.o.Identity.Name)+".STREAM.INFO.") {
+	if errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), fleet.APIPrefix(l.o.Identity.Name)+".STREAM.INFO.") {
 		l.serverTooOld.Store(true)
 	}
 	l.o.Log.Warn("fleet", "err", err)
@@ -261,7 +261,7 @@ func (l *Link) Claim(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := l.nc.PublishRequest(fleet.Hello(l.o.Identity.Name), inbox, nil); err != nil {
+	if err := l.nc.PublishRequest(fleet.NameSubject(l.o.Identity.Name), inbox, nil); err != nil {
 		return err
 	}
 	ctx, done := context.WithTimeout(ctx, claimTime)
@@ -278,9 +278,9 @@ func (l *Link) Claim(ctx context.Context) error {
 		}
 		who, established := strings.CutPrefix(string(m.Data), "+")
 		switch {
-		case who == l.boot:
+		case who == l.instanceID:
 			answered = true // so the servers have our subscription
-		case established || who < l.boot:
+		case established || who < l.instanceID:
 			return ErrNameInUse
 		}
 	}
@@ -308,8 +308,8 @@ func (l *Link) revoke(signed []byte) {
 		l.o.Log.Error("fleet", "err", err)
 	}
 	old := l.revoked.Load()
-	if l.o.OnOlder != nil && old != nil && (err != nil || old.Number > list.Number) {
-		l.o.OnOlder()
+	if l.o.OnOlderRevocations != nil && old != nil && (err != nil || old.Number > list.Number) {
+		l.o.OnOlderRevocations()
 	}
 	if err != nil || old != nil && old.Number >= list.Number {
 		return

@@ -162,7 +162,7 @@ func TestSubjectsOfOthers(t *testing.T) {
 	i := w.identity(certs.Host, "a", false)
 	failed := make(chan error, 10)
 	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)),
-		nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")),
+		nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxPrefix("a")),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { failed <- err }))
 	if err != nil {
 		t.Fatal(err)
@@ -184,29 +184,29 @@ func TestSubjectsOfOthers(t *testing.T) {
 	}
 	for _, subject := range []string{
 		fleet.KeySubject(fleet.HostKey("b")), fleet.KeySubject(fleet.RecordKey("b", "x")), fleet.KeySubject(fleet.CursorKey("b", "x")),
-		fleet.KeySubject(fleet.RevokedKey), fleet.Event("b", "x"), fleet.Data("c", "b", "1"), fleet.JoinSubject,
-		fleet.Copy("b", "x"), fleet.CopyRecord("b", "x"), fleet.APIOf("a") + ".DIRECT.GET." + fleet.CopyStream,
-		fleet.APIOf("a") + ".STREAM.PURGE." + fleet.CopyStream, fleet.APIOf("a") + ".DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy("b", "x"),
-		fleet.APIOf("a") + ".CONSUMER.CREATE." + fleet.CopyStream + ".x", fleet.APIOf("a") + ".STREAM.DELETE.KV_" + fleet.Bucket,
-		fleet.APIOf("a") + ".STREAM.PURGE." + fleet.Stream, fleet.APIOf("a") + ".STREAM.CREATE.mine", fleet.APIOf("a") + ".STREAM.NAMES",
-		fleet.APIOf("b") + ".STREAM.INFO." + fleet.Stream, "$JS.API.STREAM.INFO." + fleet.Stream, "$JS.API.CONSUMER.CREATE." + fleet.Stream + ".x",
+		fleet.KeySubject(fleet.RevokedKey), fleet.EventSubject("b", "x"), fleet.DataSubject("c", "b", "1"), fleet.JoinSubject,
+		fleet.CopySubject("b", "x"), fleet.CopyRecordSubject("b", "x"), fleet.APIPrefix("a") + ".DIRECT.GET." + fleet.CopyStream,
+		fleet.APIPrefix("a") + ".STREAM.PURGE." + fleet.CopyStream, fleet.APIPrefix("a") + ".DIRECT.GET." + fleet.CopyStream + "." + fleet.CopySubject("b", "x"),
+		fleet.APIPrefix("a") + ".CONSUMER.CREATE." + fleet.CopyStream + ".x", fleet.APIPrefix("a") + ".STREAM.DELETE.KV_" + fleet.Bucket,
+		fleet.APIPrefix("a") + ".STREAM.PURGE." + fleet.Stream, fleet.APIPrefix("a") + ".STREAM.CREATE.mine", fleet.APIPrefix("a") + ".STREAM.NAMES",
+		fleet.APIPrefix("b") + ".STREAM.INFO." + fleet.Stream, "$JS.API.STREAM.INFO." + fleet.Stream, "$JS.API.CONSUMER.CREATE." + fleet.Stream + ".x",
 		"$JS.API.DIRECT.GET." + fleet.Stream + ".x", "$JS.ACK." + fleet.Stream + ".x", "$SYS.REQ.SERVER.PING",
 	} {
 		refused("publish to "+subject, func() error { return nc.Publish(subject, []byte("x")) })
 	}
-	for _, subject := range []string{">", fleet.DataTo("b"), fleet.InboxOf("b") + ".>", fleet.JoinSubject, fleet.Hello("b"), "$KV.>", fleet.EventsOf("*")} {
+	for _, subject := range []string{">", fleet.DataPatternTo("b"), fleet.InboxPrefix("b") + ".>", fleet.JoinSubject, fleet.NameSubject("b"), "$KV.>", fleet.EventPattern("*")} {
 		refused("subscribe to "+subject, func() error { _, err := nc.Subscribe(subject, func(*nats.Msg) {}); return err })
 	}
-	js, err := jetstream.NewWithAPIPrefix(nc, fleet.APIOf("a"))
+	js, err := jetstream.NewWithAPIPrefix(nc, fleet.APIPrefix("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, subject := range []string{fleet.KeySubject(fleet.HostKey("a")), fleet.KeySubject(fleet.RecordKey("a", "x")), fleet.Event("a", "x")} {
+	for _, subject := range []string{fleet.KeySubject(fleet.HostKey("a")), fleet.KeySubject(fleet.RecordKey("a", "x")), fleet.EventSubject("a", "x")} {
 		if _, err := js.Publish(t.Context(), subject, []byte("{}")); err != nil {
 			t.Errorf("its own %s: %v", subject, err)
 		}
 	}
-	if all, err := registry.Snapshot(t.Context(), js, registry.Everything()); err != nil || len(all) != 2 {
+	if all, err := registry.Snapshot(t.Context(), js, registry.AllPatterns()); err != nil || len(all) != 2 {
 		t.Errorf("%v, %v", all, err)
 	}
 	// A host's certificate does not make it a server, nor another host.
@@ -253,15 +253,15 @@ func TestJoin(t *testing.T) {
 		"expired":           {invite(certs.Invitation{Kind: certs.Host, Expires: time.Now().Add(-time.Second)}), "h", "expired"},
 		"of another name":   {invite(certs.Invitation{Kind: certs.Host, Name: "z", Expires: hour}), "h", "for the name z"},
 	} {
-		if _, _, err := link.Join(t.Context(), c.code, c.as, link.Outside{}, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := link.Join(t.Context(), c.code, c.as, link.ForeignAccess{}, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	i, settings, err := link.Join(t.Context(), code, "h", link.Outside{}, nil)
+	i, settings, err := link.Join(t.Context(), code, "h", link.ForeignAccess{}, nil)
 	if err != nil || i.Name != "h" || len(i.May) != 1 || i.Admin || settings.Servers[0] != w.srv.Addr() {
 		t.Fatalf("%+v, %v", i, err)
 	}
-	if _, _, err := link.Join(t.Context(), code, "h2", link.Outside{}, nil); err == nil || !strings.Contains(err.Error(), "was used") {
+	if _, _, err := link.Join(t.Context(), code, "h2", link.ForeignAccess{}, nil); err == nil || !strings.Contains(err.Error(), "was used") {
 		t.Errorf("a second time: %v", err)
 	}
 	w.link(i)
@@ -393,7 +393,7 @@ func TestAnswersGoToInboxes(t *testing.T) {
 		opts    []nats.Option
 	}{
 		{fleet.JoinSubject, []nats.Option{nats.Secure(stranger), nats.CustomInboxPrefix(fleet.JoinedSubjects)}},
-		{fleet.Hello("base"), []nats.Option{nats.Secure(asMember(id)), nats.UserInfo(id.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a"))}},
+		{fleet.NameSubject("base"), []nats.Option{nats.Secure(asMember(id)), nats.UserInfo(id.Serial, ""), nats.CustomInboxPrefix(fleet.InboxPrefix("a"))}},
 	} {
 		nc, err := nats.Connect("tls://"+w.srv.Addr(), c.opts...)
 		if err != nil {
@@ -458,7 +458,7 @@ func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
 		}
 		listening = append(listening, nc)
 	}
-	if i, _, err := link.Join(t.Context(), code, "h", link.Outside{}, nil); err != nil || i.Name != "h" {
+	if i, _, err := link.Join(t.Context(), code, "h", link.ForeignAccess{}, nil); err != nil || i.Name != "h" {
 		t.Fatal(err)
 	}
 	older, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(stranger.Clone()), nats.CustomInboxPrefix(fleet.JoinedSubjects))
@@ -492,7 +492,7 @@ func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
 	}
 	older := make(chan struct{}, 10)
 	l, err := link.Open(link.Options{
-		Identity: id, Servers: []string{w.srv.Addr()}, Log: quiet(), Revoked: signed, OnOlder: func() { older <- struct{}{} },
+		Identity: id, Servers: []string{w.srv.Addr()}, Log: quiet(), Revoked: signed, OnOlderRevocations: func() { older <- struct{}{} },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,13 +18,13 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/replica"
 )
 
-// Outside configures access to servers that are not the fleet's own. Their URLs may contain a user and a password.
-type Outside struct {
+// ForeignAccess configures access to servers that are not the fleet's own. Their URLs may contain a user and a password.
+type ForeignAccess struct {
 	Creds string // file with a user's JWT and seed, or an NKey seed; "" for neither
 	CA    string // file of CA certificates for TLS to the servers, in addition to the system's
 }
 
-func (o Outside) options() (opts []nats.Option, err error) {
+func (o ForeignAccess) options() (opts []nats.Option, err error) {
 	if o.CA != "" {
 		opts = append(opts, nats.RootCAs(o.CA))
 	}
@@ -59,7 +59,7 @@ var ErrUnauthorized = errors.New("the NATS server does not let this machine in: 
 
 // Prepare creates the fleet's streams on foreign servers, within their limits. Existing streams are checked, not
 // changed.
-func Prepare(ctx context.Context, servers []string, o Outside) error {
+func Prepare(ctx context.Context, servers []string, o ForeignAccess) error {
 	ctx, done := context.WithTimeout(ctx, joinTime)
 	defer done()
 	opts, err := o.options()
@@ -169,9 +169,9 @@ func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConf
 		switch {
 		case err == nil, errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
 			return nil
-		case errors.As(err, &e) && replica.NoRoom(e) && e.ErrorCode != replicasNotSupported && c.MaxBytes/2 >= minStreamBytes:
+		case errors.As(err, &e) && replica.ExceedsLimit(e) && e.ErrorCode != replicasNotSupported && c.MaxBytes/2 >= minStreamBytes:
 			c.MaxBytes /= 2
-		case *replicas > 1 && errors.As(err, &e) && replica.NoRoom(e):
+		case *replicas > 1 && errors.As(err, &e) && replica.ExceedsLimit(e):
 			*replicas, c.MaxBytes = 1, most
 		default:
 			return fmt.Errorf("the stream %s is not there, and this account cannot make it: %w", c.Name, err)

@@ -37,7 +37,7 @@ func somebodys(t *testing.T, withJetStream bool) (url string) {
 func TestPrepare(t *testing.T) {
 	url := somebodys(t, true)
 	for range 2 {
-		if err := link.Prepare(t.Context(), []string{url}, link.Outside{}); err != nil {
+		if err := link.Prepare(t.Context(), []string{url}, link.ForeignAccess{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,20 +59,20 @@ func TestPrepare(t *testing.T) {
 	if _, err := js.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	refused := func(name, url string, o link.Outside, want string) {
+	refused := func(name, url string, o link.ForeignAccess, want string) {
 		t.Helper()
 		if err := link.Prepare(t.Context(), []string{url}, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	refused("it keeps what is old", url, link.Outside{}, fleet.CopyRecords+" is there and does not do: it keeps 5 messages of a subject, and not 1")
-	refused("it keeps nothing", somebodys(t, false), link.Outside{}, "enables it")
+	refused("it keeps what is old", url, link.ForeignAccess{}, fleet.CopyRecords+" is there and does not do: it keeps 5 messages of a subject, and not 1")
+	refused("it keeps nothing", somebodys(t, false), link.ForeignAccess{}, "enables it")
 	none := filepath.Join(t.TempDir(), "none")
 	if err := os.WriteFile(none, []byte("hunter2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused("a file of no credentials", url, link.Outside{Creds: none}, "neither a user's JWT nor the seed")
-	refused("no file", url, link.Outside{Creds: none + "s"}, "no such file")
+	refused("a file of no credentials", url, link.ForeignAccess{Creds: none}, "neither a user's JWT nor the seed")
+	refused("no file", url, link.ForeignAccess{Creds: none + "s"}, "no such file")
 	if got := link.WithoutCredentials("nats://ann:hunter2@host:4222"); got != "nats://host:4222" {
 		t.Error(got)
 	}

@@ -76,7 +76,7 @@ func TestView_MatchesRecords(t *testing.T) {
 				k.corrupt = err != nil
 			}
 			v.apply(&k, func(e Entry) {
-				if e.Gone {
+				if e.Removed {
 					delete(has, e.Record)
 				} else {
 					has[e.Record] = string(e.Value)
@@ -89,7 +89,7 @@ func TestView_MatchesRecords(t *testing.T) {
 				values[key] = p.desiredValue(key)
 			}
 			clear(p.dirty)
-			for _, key := range p.inOrder(values) {
+			for _, key := range p.publishOrder(values) {
 				packed := values[key]
 				if packed == nil {
 					delete(registry, key)

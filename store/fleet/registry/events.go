@@ -21,7 +21,7 @@ type Event struct {
 
 // PublishEvent stores an event. The server drops an event whose ID was published within the last hour.
 func PublishEvent(ctx context.Context, js jetstream.JetStream, host, kind, id string, value []byte) error {
-	_, err := js.Publish(ctx, fleet.Event(host, kind), value, jetstream.WithMsgID(host+"/"+id))
+	_, err := js.Publish(ctx, fleet.EventSubject(host, kind), value, jetstream.WithMsgID(host+"/"+id))
 	return err
 }
 

@@ -79,7 +79,7 @@ func (p *Publisher) Host(value []byte) {
 		return
 	}
 	p.own = value
-	p.mark(fleet.HostKey(p.host))
+	p.markDirty(fleet.HostKey(p.host))
 }
 
 // Set adds or replaces a record.
@@ -95,7 +95,7 @@ func (p *Publisher) Set(record string, value []byte) {
 			return
 		}
 		p.blocks[key][record] = value
-		p.mark(key)
+		p.markDirty(key)
 		if len(p.blocks[key]) == 1 || p.blocks[key].size() <= blockBytes {
 			return
 		}
@@ -106,7 +106,7 @@ func (p *Publisher) Set(record string, value []byte) {
 		p.blocks[key] = block{}
 	}
 	p.blocks[key][record], p.blockOf[record] = value, key
-	p.mark(key)
+	p.markDirty(key)
 }
 
 // blockFor returns the key of the first block with space for a record of this size. The caller holds mu.
@@ -129,11 +129,11 @@ func (p *Publisher) Remove(record string) {
 	}
 	delete(p.blockOf, record)
 	delete(p.blocks[key], record)
-	p.mark(key)
+	p.markDirty(key)
 }
 
-// mark schedules a key to be published. The caller holds mu.
-func (p *Publisher) mark(key string) {
+// markDirty schedules a key to be published. The caller holds mu.
+func (p *Publisher) markDirty(key string) {
 	p.dirty[key] = true
 	p.wakeRun()
 }
@@ -169,8 +169,8 @@ func (p *Publisher) Resync() {
 	}
 }
 
-// Leave removes the host and all its records.
-func (p *Publisher) Leave() {
+// Withdraw removes the host and all its records.
+func (p *Publisher) Withdraw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dirty[fleet.HostKey(p.host)] = true
@@ -269,7 +269,7 @@ func (p *Publisher) renew() {
 func (p *Publisher) compare(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, 30*time.Second)
 	defer done()
-	all, err := snapshot(ctx, p.js, OfHost(p.host))
+	all, err := snapshot(ctx, p.js, HostPatterns(p.host))
 	if err != nil {
 		return err
 	}
@@ -359,7 +359,7 @@ func (p *Publisher) flush(ctx context.Context) error {
 			delete(p.published, f.key)
 		}
 	}
-	for _, key := range p.inOrder(values) {
+	for _, key := range p.publishOrder(values) {
 		if first != nil {
 			p.mu.Lock()
 			p.dirty[key] = true
@@ -397,9 +397,9 @@ func (p *Publisher) flush(ctx context.Context) error {
 	return first
 }
 
-// inOrder returns keys in publishing order. The host's own key comes first, as it makes the host visible. Deletions
+// publishOrder returns keys in publishing order. The host's own key comes first, as it makes the host visible. Deletions
 // come last, as their records may be in other blocks by now.
-func (p *Publisher) inOrder(values map[string][]byte) []string {
+func (p *Publisher) publishOrder(values map[string][]byte) []string {
 	rank := func(key string) int {
 		switch {
 		case values[key] == nil:

@@ -41,7 +41,7 @@ func Streams() []jetstream.StreamConfig {
 			MaxConsumers: -1, AllowDirect: true, DenyDelete: true, AllowMsgTTL: true, Description: "state of each host of the fleet",
 		},
 		{
-			Name: fleet.Stream, Subjects: []string{fleet.EventsOf("*")}, Replicas: 1, MaxMsgsPerSubject: -1, MaxAge: EventTime, MaxBytes: EventBytes,
+			Name: fleet.Stream, Subjects: []string{fleet.EventPattern("*")}, Replicas: 1, MaxMsgsPerSubject: -1, MaxAge: EventTime, MaxBytes: EventBytes,
 			Discard: jetstream.DiscardOld, Duplicates: time.Hour, Storage: jetstream.FileStorage, MaxMsgSize: 256 << 10, AllowDirect: true,
 			Description: "what happened on the fleet's hosts",
 		},
@@ -63,17 +63,19 @@ func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
 type Entry struct {
 	Host, Record string // host, and name of its record; empty means the host itself
 	Value        []byte
-	Gone         bool      // the entry was removed
+	Removed      bool      // the entry was removed
 	Time         time.Time // time at which the server stored it
 }
 
-// Everything returns the patterns of all hosts and records, Hosts those of all hosts, and OfHost those of one host.
+// AllPatterns returns the patterns of all hosts and records, Hosts those of all hosts, and OfHost those of one host.
 // Everything uses the stream's own subject, and the watch drops other keys, of which the bucket has few: with two
 // patterns the server searches all keys of a file block before each message, 5.7 s for 4,000 keys. A narrower pattern
 // costs the same if keys are few and old messages many.
-func Everything() []string        { return []string{jetstream.AllKeys} }
-func Hosts() []string             { return []string{fleet.HostKey("*")} }
-func OfHost(host string) []string { return []string{fleet.HostKey(host), fleet.RecordKey(host, ">")} }
+func AllPatterns() []string   { return []string{jetstream.AllKeys} }
+func HostsPatterns() []string { return []string{fleet.HostKey("*")} }
+func HostPatterns(host string) []string {
+	return []string{fleet.HostKey(host), fleet.RecordKey(host, ">")}
+}
 
 // Jitter returns a random time between d/2 and d, so that clients that lost a server together do not return together.
 func Jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }

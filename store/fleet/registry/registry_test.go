@@ -88,7 +88,7 @@ func member(t *testing.T, via func(addr string) string) *link.Link {
 	t.Cleanup(srv.Close)
 	<-srv.Ready()
 	back := make(chan struct{}, 10)
-	l, err := link.Open(link.Options{Identity: identity(certs.Host), Servers: []string{via(srv.Addr())}, Log: quiet, OnBack: func() { back <- struct{}{} }})
+	l, err := link.Open(link.Options{Identity: identity(certs.Host), Servers: []string{via(srv.Addr())}, Log: quiet, OnConnect: func() { back <- struct{}{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestEverything(t *testing.T) {
 	js := l.JetStream()
 	ctx, done := context.WithTimeout(t.Context(), time.Minute)
 	defer done()
-	if n := len(registry.Everything()); n != 1 {
+	if n := len(registry.AllPatterns()); n != 1 {
 		t.Errorf("%d patterns", n)
 	}
 	p := registry.NewPublisher(js, "a")
@@ -142,7 +142,7 @@ func TestEverything(t *testing.T) {
 		case <-tick.C:
 		}
 	}
-	all, err := registry.Snapshot(ctx, js, registry.Everything())
+	all, err := registry.Snapshot(ctx, js, registry.AllPatterns())
 	got := map[string]string{}
 	for _, e := range all {
 		got[e.Record] = string(e.Value)
@@ -165,7 +165,7 @@ func TestSlowServersAreListenedTo(t *testing.T) {
 	publish(t, p)
 	p.Set("one", []byte("1"))
 	for ctx.Err() == nil {
-		all, err := registry.Snapshot(ctx, slow.JetStream(), registry.OfHost("a"))
+		all, err := registry.Snapshot(ctx, slow.JetStream(), registry.HostPatterns("a"))
 		if err == nil && len(all) == 1 && all[0].Record == "one" {
 			return
 		}

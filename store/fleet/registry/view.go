@@ -59,7 +59,7 @@ func (v view) apply(k *keyValue, emit func(e Entry)) {
 			continue
 		}
 		if delete(has, record); !keys.has(record) {
-			emit(Entry{Host: k.host, Record: record, Gone: true, Time: k.time})
+			emit(Entry{Host: k.host, Record: record, Removed: true, Time: k.time})
 		}
 	}
 	if len(has) == 0 {

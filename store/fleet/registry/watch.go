@@ -66,7 +66,7 @@ func (k *keyValue) records(visit func(name, value []byte)) {
 // each calls emit for each entry of a key.
 func (k *keyValue) each(emit func(e Entry)) {
 	if k.record == "" {
-		emit(Entry{Host: k.host, Value: k.value, Gone: k.deleted, Time: k.time})
+		emit(Entry{Host: k.host, Value: k.value, Removed: k.deleted, Time: k.time})
 		return
 	}
 	k.records(func(name, value []byte) { emit(Entry{Host: k.host, Record: string(name), Value: value, Time: k.time}) })

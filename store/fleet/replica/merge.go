@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// Merge writes chunks of a session into a journal. It writes each record once, even if chunks repeat or overlap.
-type Merge struct {
+// Merger writes chunks of a session into a journal. It writes each record once, even if chunks repeat or overlap.
+type Merger struct {
 	j       *journal.Journal
 	at      Place     // journal's end
 	time    time.Time // time of the record being appended
@@ -17,9 +17,9 @@ type Merge struct {
 	End     uint64    // end of the host's journal, as far as the chunks show
 }
 
-// NewMerge creates a journal in a directory without one.
-func NewMerge(dir string) (*Merge, error) {
-	m := &Merge{}
+// NewMerger creates a journal in a directory without one.
+func NewMerger(dir string) (*Merger, error) {
+	m := &Merger{}
 	j, _, err := journal.Open(dir, journal.Options{Now: func() time.Time { return m.time }})
 	if err != nil {
 		return nil, err
@@ -32,10 +32,10 @@ func NewMerge(dir string) (*Merge, error) {
 }
 
 // At returns the journal's end.
-func (m *Merge) At() Place { return m.at }
+func (m *Merger) At() Place { return m.at }
 
 // Add appends the part of a chunk that the journal does not have.
-func (m *Merge) Add(h Head, body []byte) error {
+func (m *Merger) Add(h Head, body []byte) error {
 	m.End = max(m.End, h.End)
 	if h.From.Offset > m.at.Offset {
 		lost := h.From.Offset - m.at.Offset
@@ -69,7 +69,7 @@ func (m *Merge) Add(h Head, body []byte) error {
 	return err
 }
 
-func (m *Merge) append(r *journal.Record) error {
+func (m *Merger) append(r *journal.Record) error {
 	switch r.Kind {
 	case journal.KindOutput:
 		return m.j.AppendOutput(r.Data)
@@ -87,4 +87,4 @@ func (m *Merge) append(r *journal.Record) error {
 }
 
 // Close closes the journal.
-func (m *Merge) Close() error { return m.j.Close() }
+func (m *Merger) Close() error { return m.j.Close() }

@@ -81,7 +81,7 @@ func text(t *testing.T, j *journal.Journal) []byte {
 func TestCopyHasEachRecordOnce(t *testing.T) {
 	j := written(t)
 	for _, size := range []int{1, 20, 5000, MaxBody} {
-		m, err := NewMerge(t.TempDir())
+		m, err := NewMerger(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestCopyHasEachRecordOnce(t *testing.T) {
 // FEATURES: R94
 func TestMissingChunk_IsAGap(t *testing.T) {
 	j := written(t)
-	m, err := NewMerge(t.TempDir())
+	m, err := NewMerger(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,11 @@ const (
 func Streams() []jetstream.StreamConfig {
 	all := []jetstream.StreamConfig{
 		{
-			Name: fleet.CopyStream, Subjects: []string{fleet.Copy("*", "*")}, MaxBytes: KeepBytes, MaxMsgsPerSubject: -1, Compression: jetstream.S2Compression,
+			Name: fleet.CopyStream, Subjects: []string{fleet.CopySubject("*", "*")}, MaxBytes: KeepBytes, MaxMsgsPerSubject: -1, Compression: jetstream.S2Compression,
 			Description: "what sessions of the fleet's hosts printed",
 		},
 		{
-			Name: fleet.CopyRecords, Subjects: []string{fleet.CopyRecord("*", "*")}, MaxBytes: recordBytes, MaxMsgsPerSubject: 1,
+			Name: fleet.CopyRecords, Subjects: []string{fleet.CopyRecordSubject("*", "*")}, MaxBytes: recordBytes, MaxMsgsPerSubject: 1,
 			Description: "what is recorded of sessions whose output is copied",
 		},
 	}
@@ -65,7 +65,7 @@ func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig
 	}
 	for {
 		_, err := js.CreateOrUpdateStream(ctx, c)
-		if e := (*jetstream.APIError)(nil); errors.As(err, &e) && NoRoom(e) && c.MaxBytes/2 >= minStreamBytes {
+		if e := (*jetstream.APIError)(nil); errors.As(err, &e) && ExceedsLimit(e) && c.MaxBytes/2 >= minStreamBytes {
 			c.MaxBytes /= 2
 			continue
 		}
@@ -76,10 +76,10 @@ func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig
 	}
 }
 
-// NoRoom reports whether a stream's bytes or replicas exceed a limit. These are JetStream's "resource limits exceeded
+// ExceedsLimit reports whether a stream's bytes or replicas exceed a limit. These are JetStream's "resource limits exceeded
 // for account", "no suitable peers for placement", "insufficient resources", "insufficient storage resources
 // available", "replicas > 1 not supported", "stream max bytes exceeds account limit".
-func NoRoom(e *jetstream.APIError) bool {
+func ExceedsLimit(e *jetstream.APIError) bool {
 	return slices.Contains([]jetstream.ErrorCode{10002, 10005, 10023, 10047, 10074, 10122}, e.ErrorCode)
 }
 
@@ -101,22 +101,22 @@ func StreamsCreated(ctx context.Context, js jetstream.JetStream) (m CreationTime
 // Publish stores a sealed message in the fleet. It returns without an error once the server has stored it.
 func Publish(ctx context.Context, js jetstream.JetStream, h Head, sealed []byte) error {
 	if h.Record {
-		_, err := js.Publish(ctx, fleet.CopyRecord(h.Host, h.Session), sealed)
+		_, err := js.Publish(ctx, fleet.CopyRecordSubject(h.Host, h.Session), sealed)
 		return err
 	}
 	id := h.Session + "/" + strconv.FormatUint(h.From.Offset, 10) + "/" + strconv.Itoa(h.From.Marks) + "/" +
 		strconv.FormatUint(h.To.Offset, 10) + "/" + strconv.Itoa(h.To.Marks)
-	_, err := js.Publish(ctx, fleet.Copy(h.Host, h.Session), sealed, jetstream.WithMsgID(h.Host+"/"+id))
+	_, err := js.Publish(ctx, fleet.CopySubject(h.Host, h.Session), sealed, jetstream.WithMsgID(h.Host+"/"+id))
 	return err
 }
 
-// Last returns the newest stored chunk of a session, where replication resumes, or false if none is stored.
-func Last(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, host, session string) (Head, bool, error) {
+// LastChunk returns the newest stored chunk of a session, where replication resumes, or false if none is stored.
+func LastChunk(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, host, session string) (Head, bool, error) {
 	s, err := js.Stream(ctx, fleet.CopyStream)
 	if err != nil {
 		return Head{}, false, err
 	}
-	m, err := s.GetLastMsgForSubject(ctx, fleet.Copy(host, session))
+	m, err := s.GetLastMsgForSubject(ctx, fleet.CopySubject(host, session))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return Head{}, false, nil
 	}
@@ -137,7 +137,7 @@ func Sessions(ctx context.Context, js jetstream.JetStream, host string) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(fleet.CopyRecord(host, "*")))
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(fleet.CopyRecordSubject(host, "*")))
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func Record(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, h
 	if err != nil {
 		return Head{}, nil, err
 	}
-	m, err := s.GetLastMsgForSubject(ctx, fleet.CopyRecord(host, session))
+	m, err := s.GetLastMsgForSubject(ctx, fleet.CopyRecordSubject(host, session))
 	if err != nil {
 		return Head{}, nil, err
 	}
@@ -166,14 +166,14 @@ func Record(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, h
 	return h, body, err
 }
 
-// Each reads the chunks of a session, oldest first. It skips and counts in forged the messages that the host did not sign.
-func Each(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, host, session string, each func(h Head, body []byte) error) (forged int, err error) {
+// EachChunk reads the chunks of a session, oldest first. It skips and counts in forged the messages that the host did not sign.
+func EachChunk(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, host, session string, each func(h Head, body []byte) error) (forged int, err error) {
 	s, err := js.Stream(ctx, fleet.CopyStream)
 	if err != nil {
 		return 0, err
 	}
 	for seq := uint64(1); ; {
-		m, err := s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(fleet.Copy(host, session)))
+		m, err := s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(fleet.CopySubject(host, session)))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return forged, nil
 		}

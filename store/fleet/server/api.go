@@ -17,7 +17,7 @@ const jetStreamAPI = "$JS.API."
 // serveAPI forwards members' JetStream requests if the answers go to their own inboxes. Any server of a cluster serves
 // all members that may use this API. Members of a server of an older version may not.
 func (s *Server) serveAPI() error {
-	sub, err := s.local.QueueSubscribe(fleet.APIOf("*")+".>", "api", func(m *client.Msg) {
+	sub, err := s.local.QueueSubscribe(fleet.APIPrefix("*")+".>", "api", func(m *client.Msg) {
 		what, body, err := checkAPIRequest(m)
 		if err != nil {
 			s.cfg.Log.Warn("JetStream request of a member rejected", "subject", m.Subject, "reply", m.Reply, "err", err)
@@ -31,21 +31,21 @@ func (s *Server) serveAPI() error {
 	return err
 }
 
-// errElsewhere rejects a request whose answer would go to another member.
-type errElsewhere string
+// errForeignInbox rejects a request whose answer would go to another member.
+type errForeignInbox string
 
-func (e errElsewhere) Error() string { return "it would write to " + string(e) }
+func (e errForeignInbox) Error() string { return "it would write to " + string(e) }
 
 // checkAPIRequest returns the API call and its body if JetStream would answer only to the requesting member. A
 // consumer's configuration is encoded again, so that JetStream reads exactly what was checked.
 func checkAPIRequest(m *client.Msg) (what string, body []byte, err error) {
 	f := strings.SplitN(m.Subject, ".", 4) // lt.js.NAME.WHAT
 	if len(f) != 4 {
-		return "", nil, errElsewhere(m.Subject)
+		return "", nil, errForeignInbox(m.Subject)
 	}
-	inbox := fleet.InboxOf(f[2]) + "."
+	inbox := fleet.InboxPrefix(f[2]) + "."
 	if !strings.HasPrefix(m.Reply, inbox) {
-		return "", nil, errElsewhere(m.Reply)
+		return "", nil, errForeignInbox(m.Reply)
 	}
 	if !strings.HasPrefix(f[3], "CONSUMER.CREATE.") {
 		return f[3], m.Data, nil
@@ -55,7 +55,7 @@ func checkAPIRequest(m *client.Msg) (what string, body []byte, err error) {
 		return "", nil, err
 	}
 	if to := c.Config.DeliverSubject; to != "" && !strings.HasPrefix(to, inbox) {
-		return "", nil, errElsewhere(to)
+		return "", nil, errForeignInbox(to)
 	}
 	body, err = json.Marshal(c)
 	return f[3], body, err

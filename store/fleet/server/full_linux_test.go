@@ -60,7 +60,7 @@ func TestDiskThatGetsFull(t *testing.T) {
 		_, _ = random.Read(b)
 		ctx, done := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer done()
-		ack, err := js.Publish(ctx, fleet.Copy("a", "s"), b, jetstream.WithRetryAttempts(0))
+		ack, err := js.Publish(ctx, fleet.CopySubject("a", "s"), b, jetstream.WithRetryAttempts(0))
 		if err == nil {
 			kept = append(kept, ack.Sequence)
 		}

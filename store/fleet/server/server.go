@@ -238,7 +238,7 @@ func (s *Server) maintain(ctx context.Context) {
 // such as a missing leader, pass by themselves and are logged as info.
 func (s *Server) logOnce(what string, lastErr, err error) error {
 	var e *jetstream.APIError
-	if !errors.As(err, &e) || !replica.NoRoom(e) {
+	if !errors.As(err, &e) || !replica.ExceedsLimit(e) {
 		s.cfg.Log.Info(what, "err", err)
 		return lastErr
 	}
@@ -375,12 +375,12 @@ func certOf(c nats.ClientAuthentication) *x509.Certificate {
 func PermissionsOf(m certs.Member) *nats.Permissions {
 	kv := "KV_" + fleet.Bucket
 	pub := []string{
-		fleet.DataFrom(m.Name), fleet.Hello("*"), fleet.EventsOf(m.Name),
+		fleet.DataPatternFrom(m.Name), fleet.NameSubject("*"), fleet.EventPattern(m.Name),
 		fleet.KeySubject(fleet.HostKey(m.Name)), fleet.KeySubject(fleet.RecordKey(m.Name, ">")), fleet.KeySubject(fleet.CursorKey(m.Name, ">")),
-		fleet.Copy(m.Name, "*"), fleet.CopyRecord(m.Name, "*"), "$JS.FC.>",
+		fleet.CopySubject(m.Name, "*"), fleet.CopyRecordSubject(m.Name, "*"), "$JS.FC.>",
 	}
-	requests := []string{"INFO", "STREAM.INFO." + fleet.CopyStream, "STREAM.INFO." + fleet.CopyRecords, "DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy(m.Name, "*")}
-	if readsCopies(m) {
+	requests := []string{"INFO", "STREAM.INFO." + fleet.CopyStream, "STREAM.INFO." + fleet.CopyRecords, "DIRECT.GET." + fleet.CopyStream + "." + fleet.CopySubject(m.Name, "*")}
+	if mayReadReplicas(m) {
 		requests = append(requests, "DIRECT.GET."+fleet.CopyStream, "DIRECT.GET."+fleet.CopyStream+".>", "DIRECT.GET."+fleet.CopyRecords+".>")
 	}
 	for _, stream := range []string{kv, fleet.Stream} {
@@ -388,9 +388,9 @@ func PermissionsOf(m certs.Member) *nats.Permissions {
 			"CONSUMER.DELETE."+stream+".*", "CONSUMER.MSG.NEXT."+stream+".*", "DIRECT.GET."+stream+".>")
 	}
 	for _, what := range requests {
-		pub = append(pub, fleet.APIOf(m.Name)+"."+what)
+		pub = append(pub, fleet.APIPrefix(m.Name)+"."+what)
 	}
-	sub := []string{fleet.DataTo(m.Name), fleet.InboxOf(m.Name) + ".>", fleet.Hello(m.Name)}
+	sub := []string{fleet.DataPatternTo(m.Name), fleet.InboxPrefix(m.Name) + ".>", fleet.NameSubject(m.Name)}
 	if m.Admin {
 		pub, sub = append(pub, fleet.KeySubject("a.>")), append(sub, fleet.JoinSubject)
 	}
@@ -400,9 +400,9 @@ func PermissionsOf(m certs.Member) *nats.Permissions {
 	}
 }
 
-// readsCopies reports whether a member may read replicas of other hosts' output. It needs all rights that it would need
+// mayReadReplicas reports whether a member may read replicas of other hosts' output. It needs all rights that it would need
 // on a live session.
-func readsCopies(m certs.Member) bool {
+func mayReadReplicas(m certs.Member) bool {
 	for _, right := range []string{"look", "type", "approve", "manage"} {
 		if !slices.Contains(m.May, right) {
 			return false

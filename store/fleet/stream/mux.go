@@ -194,8 +194,8 @@ func (m *Mux) refuse(to, id string, err error) {
 	_ = m.send(to, id, (&packet{kind: kindReset, data: []byte(err.Error())}).encode())
 }
 
-// EndOf fails all streams with a member.
-func (m *Mux) EndOf(peer string, why error) {
+// FailPeer fails all streams with a member.
+func (m *Mux) FailPeer(peer string, why error) {
 	for _, s := range m.all() {
 		if s.peer == peer {
 			s.abort(why, true)

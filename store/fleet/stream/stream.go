@@ -20,7 +20,7 @@ type Stream struct {
 	mu   sync.Mutex
 	cond *sync.Cond // readers and writers wait on it
 
-	// Send side: base ≤ next ≤ limit; out holds the bytes from base to what was written.
+	// Send side: base ≤ next ≤ limit; sendBuf holds the bytes from base to the end of what was written.
 	sendBuf         []byte
 	base            uint64        // everything before it is acknowledged
 	next            uint64        // offset of the first byte that was not sent
@@ -33,13 +33,13 @@ type Stream struct {
 	peerAskedAt     uint64        // base when the peer last requested retransmission
 	wasOpened       bool          // the peer has answered
 
-	// Receive side: in holds received data that was not read.
+	// Receive side: readBuf holds received data that was not read.
 	readBuf             []byte
-	received            uint64 // offset after in
+	received            uint64 // offset after readBuf
 	sentLimit           uint64 // last limit sent to the peer
-	sentReceived        uint64 // last value of got sent to the peer
-	retransmitRequested bool   // retransmission from got was requested
-	peerFinished        bool   // the peer writes nothing after got
+	sentReceived        uint64 // last value of received sent to the peer
+	retransmitRequested bool   // retransmission from received was requested
+	peerFinished        bool   // the peer writes nothing after received
 	lastReceived        time.Time
 	lastSent            time.Time // time of the last packet sent
 
@@ -64,9 +64,9 @@ func newStream(m *Mux, peer, id string, dialed bool) *Stream {
 	return s
 }
 
-// put sends a packet. A packet that is lost is sent again by the timer. The caller holds mu, which keeps packets in
+// send sends a packet. A packet that is lost is sent again by the timer. The caller holds mu, which keeps packets in
 // order.
-func (s *Stream) put(p *packet) {
+func (s *Stream) send(p *packet) {
 	s.lastSent = time.Now()
 	_ = s.m.send(s.peer, s.id, p.encode())
 }
@@ -75,7 +75,7 @@ func (s *Stream) put(p *packet) {
 func (s *Stream) ack(again bool) {
 	s.sentLimit = max(s.sentLimit, s.received-uint64(len(s.readBuf))+Window)
 	s.sentReceived = s.received
-	s.put(&packet{kind: kindAck, offset: s.received, limit: s.sentLimit, retransmit: again})
+	s.send(&packet{kind: kindAck, offset: s.received, limit: s.sentLimit, retransmit: again})
 }
 
 // push sends data within the peer's limit. The caller holds mu.
@@ -89,7 +89,7 @@ func (s *Stream) push() {
 		if s.next == s.base {
 			s.sentAt = time.Now()
 		}
-		s.put(&packet{kind: kindData, offset: s.next, data: s.sendBuf[s.next-s.base : n-s.base]})
+		s.send(&packet{kind: kindData, offset: s.next, data: s.sendBuf[s.next-s.base : n-s.base]})
 		s.next = n
 	}
 	if s.finished && s.next == written && s.finOffset != written+1 {
@@ -97,7 +97,7 @@ func (s *Stream) push() {
 			s.sentAt = time.Now()
 		}
 		s.finOffset = written + 1 // as if the end took a byte
-		s.put(&packet{kind: kindFin, offset: written})
+		s.send(&packet{kind: kindFin, offset: written})
 	}
 }
 
@@ -121,7 +121,7 @@ func (s *Stream) resend() {
 	s.sentAt = time.Now()
 	if !s.wasOpened {
 		if s.dialed {
-			s.put(&packet{kind: kindOpen, limit: Window})
+			s.send(&packet{kind: kindOpen, limit: Window})
 		}
 		return
 	}
@@ -168,7 +168,7 @@ func (s *Stream) ackEnd() {
 		return
 	}
 	s.sentReceived = s.received
-	s.put(&packet{kind: kindAck, offset: s.received + 1, limit: s.sentLimit})
+	s.send(&packet{kind: kindAck, offset: s.received + 1, limit: s.sentLimit})
 }
 
 // open handles the peer's answer, with its limit.
@@ -301,7 +301,7 @@ func (s *Stream) fail(why error, reset bool) {
 	}
 	s.err = why
 	if reset {
-		s.put(&packet{kind: kindReset, data: []byte(why.Error())})
+		s.send(&packet{kind: kindReset, data: []byte(why.Error())})
 	}
 	close(s.ended)
 	s.cond.Broadcast()

@@ -21,8 +21,8 @@ const (
 	dropAtOnce = 64 // records above the limit are dropped in groups of this size
 	// worthPart: a block that compression shrinks by less than 1/worthPart stays uncompressed, and so do the next
 	// notWorthFor blocks.
-	worthPart   = 5
-	notWorthFor = 15
+	minSavingDivisor = 5
+	skipAfterPoor    = 15
 )
 
 // Log is a log of records with limits. Its zero value stores nothing; see New.
@@ -74,7 +74,7 @@ func (l *Log) Append(rec []byte) { copy(l.Add(len(rec)), rec) }
 
 // Add adds a record of n bytes and returns it for the caller to fill. It returns nil if the log stores nothing.
 func (l *Log) Add(n int) []byte {
-	room := l.Room(n)
+	room := l.Reserve(n)
 	l.Commit(n)
 	if len(room) < n {
 		return nil
@@ -82,9 +82,9 @@ func (l *Log) Add(n int) []byte {
 	return room[:n]
 }
 
-// Room returns space for the next record: at least n bytes and the rest of its block, or nil if the log stores nothing.
+// Reserve returns space for the next record: at least n bytes and the rest of its block, or nil if the log stores nothing.
 // Commit turns it into a record.
-func (l *Log) Room(n int) []byte {
+func (l *Log) Reserve(n int) []byte {
 	b := l.cur
 	if b == nil || cap(b.data)-len(b.data) < n || len(b.ends) == cap(b.ends) {
 		if b = l.makeRoom(n); b == nil {
@@ -110,10 +110,10 @@ func (l *Log) Commit(n int) {
 	}
 }
 
-// Free returns space for several small records: at least n bytes, the number of bytes before it in its block, and space
+// ReserveBatch returns space for several small records: at least n bytes, the number of bytes before it in its block, and space
 // for the end of each record; nil if the log stores nothing. Fill turns it into records.
-func (l *Log) Free(n int) (room []byte, before int, ends []uint32) {
-	room = l.Room(n)
+func (l *Log) ReserveBatch(n int) (room []byte, before int, ends []uint32) {
+	room = l.Reserve(n)
 	if len(room) < n {
 		return nil, 0, nil
 	}
@@ -121,8 +121,8 @@ func (l *Log) Free(n int) (room []byte, before int, ends []uint32) {
 	return room, len(b.data), b.ends[len(b.ends):cap(b.ends)]
 }
 
-// Fill adds the first k records that were written to Free's result, with their ends; n bytes in total.
-func (l *Log) Fill(k, n int) {
+// CommitBatch adds the first k records that were written to Free's result, with their ends; n bytes in total.
+func (l *Log) CommitBatch(k, n int) {
 	b := l.cur
 	b.data = b.data[:len(b.data)+n]
 	b.ends = b.ends[:len(b.ends)+k]
@@ -198,8 +198,8 @@ func (l *Log) compress() {
 			continue
 		}
 		l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
-		if len(l.scratch) > len(b.data)-len(b.data)/worthPart {
-			l.skip = notWorthFor
+		if len(l.scratch) > len(b.data)-len(b.data)/minSavingDivisor {
+			l.skip = skipAfterPoor
 			continue
 		}
 		data := b.data

@@ -108,12 +108,12 @@ func TestLargeRecord(t *testing.T) {
 func TestRoom(t *testing.T) {
 	l, none := New(300, 64<<10), New(0, 0)
 	for i := range 2000 {
-		room := l.Room(400)
+		room := l.Reserve(400)
 		if len(room) < 400 {
 			t.Fatalf("room for %d bytes, want 400", len(room))
 		}
 		l.Commit(copy(room, record(i)))
-		if none.Room(1) != nil || none.Add(1) != nil {
+		if none.Reserve(1) != nil || none.Add(1) != nil {
 			t.Fatal("room where nothing is kept")
 		}
 		none.Commit(1)

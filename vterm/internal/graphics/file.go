@@ -102,8 +102,8 @@ func (g *Command) File() *Image {
 	return img
 }
 
-// Stays reports whether the cursor must not move (WezTerm).
-func (g *Command) Stays() bool { return g.arg("doNotMoveCursor") == "1" }
+// KeepsCursor reports whether the cursor must not move (WezTerm).
+func (g *Command) KeepsCursor() bool { return g.arg("doNotMoveCursor") == "1" }
 
 // FilePlacement returns the placement of a file's image on a screen of cols×rows cells of this pixel size, with right
 // columns to the right of the cursor.

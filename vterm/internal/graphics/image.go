@@ -20,7 +20,7 @@ const (
 // Image is a picture as a program sent it, not decoded.
 type Image struct {
 	ID            uint32 // of the kitty protocol; 0 for sixels
-	Format        Format // id in the kitty protocol; 0 for sixels
+	Format        Format // encoding of Data
 	Deflated      bool   // Data is a zlib stream
 	Fit           bool   // keep the aspect ratio within the covered cells instead of filling them
 	Width, Height int    // pixels; 0 if only the data contains them

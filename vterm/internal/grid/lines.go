@@ -159,7 +159,7 @@ func (h *Scrollback) pushLines(p, lengths []byte) {
 	h.open = 0
 	const reach = 2 + shortLine + packedSlack
 	for len(lengths) > 0 {
-		room, before, ends := h.log.Free(reach)
+		room, before, ends := h.log.ReserveBatch(reach)
 		if len(ends) == 0 { // nothing is kept
 			for _, n := range lengths {
 				h.log.Commit(2 + int(n))
@@ -179,7 +179,7 @@ func (h *Scrollback) pushLines(p, lengths []byte) {
 			widest = max(widest, n)
 			p = p[n+2:]
 		}
-		h.log.Fill(k, put)
+		h.log.CommitBatch(k, put)
 		h.Widest = widest
 		lengths = lengths[k:]
 	}

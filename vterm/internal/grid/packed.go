@@ -20,11 +20,11 @@ type Packed struct {
 
 // packedEnd describes the end of a packed row.
 type packedEnd struct {
-	from  int32   // first column of the open run
-	Last  int32   // start of the last character in text
-	Style StyleID // style of the open run; looseStyle: the style has no id and is in loose
-	wide  bool    // a character in Text takes more than one byte or column
-	loose Style
+	from           int32   // first column of the open run
+	Last           int32   // start of the last character in text
+	Style          StyleID // style of the open run; looseStyle: the style has no id and is in loose
+	wide           bool    // a character in Text takes more than one byte or column
+	unindexedStyle Style
 }
 
 // packedSlack is the space after the text that multi-byte stores may overwrite.
@@ -53,7 +53,7 @@ func (r *Row) Begin(tb *Tables, col int, id StyleID) {
 	}
 	if d := &r.Packed; id != d.Style {
 		// otherwise the open run continues: its style has an id now
-		if d.Style != looseStyle || !d.loose.equal(&tb.Styles.List[id]) {
+		if d.Style != noStyleID || !d.unindexedStyle.equal(&tb.Styles.List[id]) {
 			d.closeRun(tb, r.Used)
 		}
 		d.Style = id
@@ -242,7 +242,7 @@ func (d *Packed) inflate(cells []Cell) bool {
 		putASCII(cells[at:at+n], text[at:], id<<CellStyleShift)
 		at += n
 	}
-	if d.Style == looseStyle {
+	if d.Style == noStyleID {
 		return false
 	}
 	putASCII(cells[at:len(text)], text[at:], Cell(d.Style)<<CellStyleShift)

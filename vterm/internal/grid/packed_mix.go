@@ -55,8 +55,8 @@ func wideRun(out, p []byte, limit int) (n int) {
 	return n
 }
 
-// chars consumes p from taken on, up to stop or beyond if a run continues there, and reports whether it got that far.
-// It skips the last few bytes of p.
+// chars consumes p from m.consumed on, up to stop or beyond if a run continues there, and reports whether it got that far. It
+// skips the last few bytes of p.
 func (m *mixture) chars(p []byte, stop int) bool {
 	out, k, last, cols, state := m.out, m.size, m.last, m.cols, m.state
 	at := m.consumed

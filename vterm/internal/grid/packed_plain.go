@@ -11,8 +11,8 @@ import (
 // full again: records name no styles but the lasting ones by their ids. So once those are given away, a packed row takes
 // a style that the table does not have as it is, and it gets an id only if the row is inflated.
 
-// looseStyle marks a style without an id. It is above every id that a cell can hold.
-const looseStyle = ^StyleID(0)
+// noStyleID marks a style without an id. It is above every id that a cell can hold.
+const noStyleID = ^StyleID(0)
 
 // Lacks reports whether a style is not in the table and would get no lasting id.
 func (s *StyleTable) Lacks(st *Style) bool {
@@ -70,12 +70,12 @@ func (r *Row) AppendUnpacked(tb *Tables, p []byte, col, limit int, st *Style) in
 	} else if n = d.FastASCII(p, limit); n == 0 {
 		return 0
 	}
-	if d.Style != looseStyle || !d.loose.equal(st) {
+	if d.Style != noStyleID || !d.unindexedStyle.equal(st) {
 		if !d.closeColor(col) {
 			d.closeRun(tb, col)
 		}
-		d.Style = looseStyle
-		d.loose.set(st)
+		d.Style = noStyleID
+		d.unindexedStyle.set(st)
 	}
 	d.Text = d.Text[:len(d.Text)+n]
 	d.Last = int32(len(d.Text) - 1)
@@ -91,8 +91,8 @@ func (r *Row) EndsColored(tb *Tables, col int) bool {
 
 // openStyle returns the style of the open run.
 func (d *Packed) openStyle(tb *Tables) *Style {
-	if d.Style == looseStyle {
-		return &d.loose
+	if d.Style == noStyleID {
+		return &d.unindexedStyle
 	}
 	return &tb.Styles.List[d.Style]
 }
@@ -109,10 +109,10 @@ func (r *Row) AppendColored(tb *Tables, letters []bytescan.ColoredLetter) (n int
 	text, styles, at := d.Text[len(d.Text):cap(d.Text)], d.styles[len(d.styles):cap(d.styles)], 0
 	letters = letters[:min(len(letters), len(text), 0x7f)] // so that a run is counted by one byte
 	// Where the last run stands, and its style.
-	open, id := 0, looseStyle
+	open, id := 0, noStyleID
 	for ; n < len(letters) && len(styles)-at >= 8; n++ {
 		if c := uint32(color.RGB(0, 0, 0)) | letters[n].RGB(); c != last {
-			run, size, style := 1|colorVarint(c)<<8, colorBytes, looseStyle
+			run, size, style := 1|colorVarint(c)<<8, colorBytes, noStyleID
 			if !tb.Styles.lacksColor(color.Color(c)) {
 				if run, size, style = tb.Styles.colorRun(color.Color(c)); size == 0 {
 					break
@@ -134,7 +134,7 @@ func (r *Row) AppendColored(tb *Tables, letters []bytescan.ColoredLetter) (n int
 	}
 	r.Used += n
 	d.styles, d.from = d.styles[:len(d.styles)+open], int32(r.Used)-int32(styles[open])
-	d.Style, d.loose = id, Style{FG: color.Color(last)}
+	d.Style, d.unindexedStyle = id, Style{FG: color.Color(last)}
 	d.Text = d.Text[:len(d.Text)+n]
 	d.Last = int32(len(d.Text) - 1)
 	return n
@@ -147,7 +147,7 @@ func (r *Row) AppendColored(tb *Tables, letters []bytescan.ColoredLetter) (n int
 func (s *StyleTable) colorRun(c color.Color) (run uint64, size int, id StyleID) {
 	st := Style{FG: c}
 	if s.Lacks(&st) {
-		return 1 | colorVarint(uint32(c))<<8, colorBytes, looseStyle
+		return 1 | colorVarint(uint32(c))<<8, colorBytes, noStyleID
 	}
 	if id, ok := s.Find(&st); ok && id < LastingStyles {
 		return idRun(1, id), idBytes(id), id
@@ -196,10 +196,10 @@ func (d *Packed) closeColor(end int) bool {
 	if n <= 0 || n >= 0x80 || cap(d.styles)-at < 8 {
 		return false
 	}
-	run, size := uint64(n)|colorVarint(uint32(d.loose.FG))<<8, colorBytes
+	run, size := uint64(n)|colorVarint(uint32(d.unindexedStyle.FG))<<8, colorBytes
 	if d.Style < LastingStyles {
 		run, size = idRun(n, d.Style), idBytes(d.Style)
-	} else if d.Style != looseStyle || !d.loose.ColorOnly() {
+	} else if d.Style != noStyleID || !d.unindexedStyle.ColorOnly() {
 		return false
 	}
 	out := d.styles[:at+8]
@@ -210,8 +210,8 @@ func (d *Packed) closeColor(end int) bool {
 
 // encodeOpen appends the open run of a packed row, of n cells.
 func (tb *Tables) encodeOpen(dst []byte, n int, d *Packed) []byte {
-	if d.Style != looseStyle {
+	if d.Style != noStyleID {
 		return tb.encodeRun(dst, n, d.Style)
 	}
-	return appendStyle(binary.AppendUvarint(dst, uint64(n)), &d.loose)
+	return appendStyle(binary.AppendUvarint(dst, uint64(n)), &d.unindexedStyle)
 }

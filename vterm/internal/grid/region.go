@@ -41,7 +41,7 @@ func (s *Screen) RollUp(top, bottom, n int, blank Cell) {
 	for i := bottom - n + 1; i <= bottom; i++ {
 		s.Raw(i).Clear(blank, s.Cols)
 	}
-	s.Unlink(top)
+	s.BreakWrap(top)
 	s.Touch(top, bottom+1)
 }
 
@@ -52,12 +52,12 @@ func (s *Screen) RollDown(top, bottom, n int, blank Cell) {
 		s.Raw(i).Clear(blank, s.Cols)
 	}
 	s.Raw(bottom).Wrapped = false
-	s.Unlink(top)
+	s.BreakWrap(top)
 	s.Touch(top, bottom+1)
 }
 
-// Unlink ends the soft wrap of the row above top, because the text that followed it has moved.
-func (s *Screen) Unlink(top int) {
+// BreakWrap ends the soft wrap of the row above top, because the text that followed it has moved.
+func (s *Screen) BreakWrap(top int) {
 	if top == 0 {
 		return
 	}

@@ -31,8 +31,8 @@ type Scrollback struct {
 	// Widest and Wrapped show whether a change of width can have an effect.
 	Widest  int
 	Wrapped bool
-	// Touched counts the cells decoded for a reflow, for tests.
-	Touched uint64
+	// ReflowedCells counts the cells decoded for a reflow, for tests.
+	ReflowedCells uint64
 }
 
 // pieceCells is the number of cells at which a piece of a wrapped line ends, with the row that reaches it.
@@ -236,7 +236,7 @@ func (h *Scrollback) reflowFrom(from, stale int) {
 			h.keep(rec, head) // one of double width is cut when it is shown: it may be wider again
 			continue
 		}
-		h.Touched += uint64(head.cells)
+		h.ReflowedCells += uint64(head.cells)
 		f.line = h.tables.decodeCells(f.line, head)
 		f.end(head.isWrapped(), head.size())
 		if head.endsPiece() {
@@ -292,7 +292,7 @@ func (h *Scrollback) pull(openOnly bool) []*Row {
 		if !head.continues() && (openOnly || len(rows) > 0) {
 			break
 		}
-		h.Touched += uint64(head.cells)
+		h.ReflowedCells += uint64(head.cells)
 		r := &Row{Marks: Marks{Wrapped: head.isWrapped(), Size: head.size(), Inflated: true}}
 		r.Cells = h.tables.decodeCells(nil, head)
 		r.Used = len(r.Cells)

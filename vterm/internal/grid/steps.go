@@ -69,7 +69,7 @@ func steps(p []byte) int {
 func (h *Scrollback) pushSteps(p []byte, col, last int) {
 	h.Widest = max(h.Widest, min(col+len(p)/2, last+1))
 	for len(p) > 0 {
-		room, before, ends := h.log.Free(3 + last)
+		room, before, ends := h.log.ReserveBatch(3 + last)
 		if len(ends) == 0 { // nothing is kept
 			for ; len(p) > 0; p = p[2:] {
 				h.log.Commit(0)
@@ -87,7 +87,7 @@ func (h *Scrollback) pushSteps(p []byte, col, last int) {
 			k++
 			col = min(col+1, last)
 		}
-		h.log.Fill(k, put)
+		h.log.CommitBatch(k, put)
 		p = p[2*k:]
 	}
 }

@@ -136,7 +136,7 @@ func (p *Parser) Next(b []byte) (int, Event) {
 		}
 		c := b[i]
 		if (c >= 0x80 || p.awaited > 0) && p.State <= CsiIgnore {
-			n, e := p.foreign(c)
+			n, e := p.handleNonASCII(c)
 			i += n - 1
 			if e != None || p.State == Ground {
 				return i + 1, e
@@ -155,9 +155,9 @@ func (p *Parser) Next(b []byte) (int, Event) {
 // afterC2 means that 0xc2 was read: the next byte completes a C1 control or a character.
 const afterC2 = 4
 
-// foreign handles a non-ASCII byte within a sequence. Such a character ends the sequence and is lost with it (as in
+// handleNonASCII handles a non-ASCII byte within a sequence. Such a character ends the sequence and is lost with it (as in
 // xterm); a C1 control starts another.
-func (p *Parser) foreign(c byte) (int, Event) {
+func (p *Parser) handleNonASCII(c byte) (int, Event) {
 	switch {
 	case p.awaited == 0 && c == 0xc2:
 		p.awaited = afterC2

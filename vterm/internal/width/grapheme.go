@@ -18,17 +18,17 @@ const (
 )
 
 // Plain is the state after a code point that only a mark can join.
-const Plain = some
+const Plain = stateOther
 
-// some distinguishes the state of a cluster of gcbOther from the zero State.
-const some State = 12
+// stateOther distinguishes the state of a cluster of gcbOther from the zero State.
+const stateOther State = 12
 
 // Start returns the state after the first code point of a cluster.
 func Start(p Props) State {
 	g := State(p >> gcbShift & 15)
 	s := g
 	if g == gcbOther {
-		s = some
+		s = stateOther
 	}
 	switch {
 	case g == gcbRegional:
