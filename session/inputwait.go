@@ -228,7 +228,7 @@ func (h *inputWait) Screen() inputwait.Screen {
 }
 
 // RedactLine implements inputwait.Host.
-func (h *inputWait) RedactLine(line string) string { return h.s.cfg.Vault.Set().MaskText(line) }
+func (h *inputWait) RedactLine(line string) string { return h.s.cfg.Vault.Set().RedactText(line) }
 
 // onOutput schedules a probe after output.
 func (h *inputWait) onOutput(now time.Time) {

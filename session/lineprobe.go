@@ -83,7 +83,7 @@ func (h *lineHost) recordShellImage() {
 		s.findLeader()
 		argv := argvOf(s.Leader())
 		if s.cfg.Shell == nil || len(argv) == 0 || !h.isReplaced(s.Leader(), argv) {
-			h.shellArgv, h.shellImage = joinArgv(argv), sys.Image(s.Leader())
+			h.shellArgv, h.shellImage = joinArgv(argv), sys.ImageID(s.Leader())
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (h *lineHost) recordShellImage() {
 func (h *lineHost) isReplaced(pid int, argv []string) bool {
 	switch l := h.s.cfg.Shell; {
 	case h.shellArgv != "":
-		return h.shellArgv != joinArgv(argv) || h.shellImage != "" && h.shellImage != sys.Image(pid)
+		return h.shellArgv != joinArgv(argv) || h.shellImage != "" && h.shellImage != sys.ImageID(pid)
 	case h.hasPreparedShell || len(l.Argv) == 0:
 		return false
 	default:

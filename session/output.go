@@ -55,7 +55,7 @@ func (s *Session) Redact(from uint64, data []byte) {
 	after := s.outputAfter(from+uint64(len(data)), redact.ContextBytes+maxLineReach)
 	all := append(append(make([]byte, 0, len(before)+len(data)+len(after)), before...), data...)
 	all = append(all, cutAtLineEnd(after)...)
-	set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data))
+	set.Redact(all, from-uint64(len(before)), len(before), len(before)+len(data))
 	copy(data, all[len(before):len(before)+len(data)])
 }
 

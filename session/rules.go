@@ -302,7 +302,7 @@ func (h *rulesHost) Screen(veiled bool) respond.Screen {
 	var veil func(*vterm.Frame)
 	if veiled && h.s.cfg.Vault != nil {
 		above := redact.LinesAbove(h.s.engine)
-		veil = func(f *vterm.Frame) { h.s.cfg.Vault.StreamRedactor().MaskFrame(f, above) }
+		veil = func(f *vterm.Frame) { h.s.cfg.Vault.StreamRedactor().RedactFrame(f, above) }
 	}
 	h.s.engine.Frame(&f, vterm.Query{})
 	return rules.ScreenOf(&f, veil, &h.s.typing.editor, h.s.offset, h.s.topRow())

@@ -170,7 +170,7 @@ func (a *app) showPolicy(s rulebook.Subject) error {
 		return err
 	}
 	if s.Policy != "" {
-		if err := book.Known(s.Policy); err != nil {
+		if err := book.CheckPolicyName(s.Policy); err != nil {
 			return exit.Usage(err)
 		}
 	}

@@ -76,11 +76,11 @@ type fakeStream struct {
 	unsent     int // bytes typed
 }
 
-func (s *fakeStream) Frames() <-chan panes.Frame { return s.frames }
-func (s *fakeStream) SendInput(in panes.Input) uint64  { s.acts <- in; return 0 }
-func (s *fakeStream) Resize(cols, rows int)      { s.sizes <- [2]int{cols, rows} }
-func (s *fakeStream) Picture(key string)         { s.asked <- key }
-func (s *fakeStream) Close() int                 { s.once.Do(func() { close(s.frames) }); return s.unsent }
+func (s *fakeStream) Frames() <-chan panes.Frame      { return s.frames }
+func (s *fakeStream) SendInput(in panes.Input) uint64 { s.acts <- in; return 0 }
+func (s *fakeStream) Resize(cols, rows int)           { s.sizes <- [2]int{cols, rows} }
+func (s *fakeStream) Picture(key string)              { s.asked <- key }
+func (s *fakeStream) Close() int                      { s.once.Do(func() { close(s.frames) }); return s.unsent }
 
 // input is the next thing that was done to the session, focus reports left out.
 func (s *fakeStream) input(t *testing.T) panes.Input {

@@ -71,7 +71,7 @@ func (c *Client) ensure(ctx context.Context) error {
 		if full := c.diskFullError(err); full != nil {
 			return full
 		}
-		if errors.Is(err, link.ErrRefused) {
+		if errors.Is(err, link.ErrRejected) {
 			return &permanentError{api.Errorf(api.CodeDenied, "daemon not started: %v", err).
 				WithHint("the daemon is stopped; start it outside of this session with `longterm daemon start`")}
 		}
@@ -196,7 +196,7 @@ func (c *Client) mainKeeper() (*link.Link, error) {
 	if !isNotServed(err) {
 		return nil, err
 	}
-	err = launch.Keeper(c.options.Program, c.options.KeeperArgv(), c.options.Dirs.KeeperLog())
+	err = launch.StartKeeper(c.options.Program, c.options.KeeperArgv(), c.options.Dirs.KeeperLog())
 	if err != nil && !errors.Is(err, launch.ErrRunning) {
 		return nil, err
 	}
@@ -205,13 +205,13 @@ func (c *Client) mainKeeper() (*link.Link, error) {
 
 // dialRunningKeeper connects to a keeper that runs. A running keeper soon creates a removed socket again.
 func (c *Client) dialRunningKeeper(socket string) (*link.Link, error) {
-	for until := time.Now().Add(3 * launch.WatchEvery); ; {
+	for until := time.Now().Add(3 * launch.WatchInterval); ; {
 		l, err := link.Dial(socket, wire.RoleTool, c.options.Build(), nil)
 		if err == nil || !isNotServed(err) {
 			return l, err
 		}
 		if time.Now().After(until) {
-			if elsewhere := launch.Holder(c.options.Dirs.KeeperStateLock(paths.MainKeeper)); elsewhere != "" && elsewhere != socket {
+			if elsewhere := launch.HolderSocket(c.options.Dirs.KeeperStateLock(paths.MainKeeper)); elsewhere != "" && elsewhere != socket {
 				return nil, fmt.Errorf("longterm runs already, with its runtime directory in %s and not in %s: set XDG_RUNTIME_DIR as it was when it was started (%w)",
 					filepath.Dir(filepath.Dir(elsewhere)), c.options.Dirs.Run, err)
 			}

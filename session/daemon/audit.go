@@ -17,7 +17,7 @@ func (d *Daemon) openAudit() (err error) {
 	db, former := os.Lstat(d.cfg.Dirs.Database()) // this daemon opens it later; an empty one is of a disk that was full
 	d.audit, err = audit.Open(audit.Options{
 		Dir: d.cfg.Dirs.Audit(), Log: d.log,
-		Mask: d.known.MaskCommand, IsExpected: former == nil && db.Size() > 0,
+		Mask: d.known.RedactCommand, IsExpected: former == nil && db.Size() > 0,
 		Retention: func() audit.Retention {
 			r := d.conf.Get().Retention
 			return audit.Retention{Age: r.AuditAge, Bytes: r.AuditBytes}

@@ -267,7 +267,7 @@ func (d *Daemon) assemble(ctx context.Context) error {
 		d.ports = ports.New(d.reg, d.poller)
 	}
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
-	d.subs.Mask, d.subs.Post = d.known.MaskCommand, d.webhooks.Post
+	d.subs.Mask, d.subs.Post = d.known.RedactCommand, d.webhooks.Post
 	d.reg.FindFailures = (&compareruns.Finder{Registry: d.reg, Store: d.store}).FindFailures
 	d.inbox = inbox.New(d.reg, d.gate, d.store, d.conf, d.log)
 	return nil

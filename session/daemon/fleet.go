@@ -28,14 +28,14 @@ func (d *Daemon) reusedHostName() string {
 
 // SSH implements httpapi.Daemon.
 func (d *Daemon) SSH() *sshhosts.Hosts {
-	return &sshhosts.Hosts{Settings: d.conf.Get, Dirs: d.cfg.Dirs, LinkArgv: d.cfg.LinkArgv, Mask: d.known.MaskCommand}
+	return &sshhosts.Hosts{Settings: d.conf.Get, Dirs: d.cfg.Dirs, LinkArgv: d.cfg.LinkArgv, Mask: d.known.RedactCommand}
 }
 
 // openFleet starts this machine's fleet membership, if any.
 func (d *Daemon) openFleet(face *httpapi.Server) {
 	d.fleet = fleetmember.New(fleetmember.Config{
 		Dir: certs.Dir(d.cfg.Dirs.Fleet()), Build: d.cfg.Build, Log: d.log, Handler: face.FleetHandler(), Bus: &d.reg.Bus,
-		Completions: d.subs, Mask: d.known.MaskCommand, Sessions: d.fleetSessions,
+		Completions: d.subs, Mask: d.known.RedactCommand, Sessions: d.fleetSessions,
 		CopySources: d.replicaSources, CopyRate: func() int64 { return d.conf.Get().Fleet.ReplicaRate }, ImportSession: d.reg.Import,
 		HasSession: func(id string) bool { return d.reg.ByID(id) != nil },
 		Scratch:    filepath.Join(d.cfg.Dirs.Fleet(), "restoring"), ReplicaDir: filepath.Join(d.cfg.Dirs.Fleet(), "lost"), OpenReplicaDaemon: d.openReplicaDaemon,

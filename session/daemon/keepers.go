@@ -75,10 +75,10 @@ func (k *keeperLink) Execution(m *wire.Execution) func(async func()) {
 }
 
 // ExecutionGone implements link.Executions.
-func (k *keeperLink) ExecutionGone(m *wire.ExecutionGone) { k.d.execs.Cancel(m) }
+func (k *keeperLink) ExecutionGone(m *wire.ExecutionEnded) { k.d.execs.Cancel(m) }
 
 // RecordRefusal implements link.Refusals. The keeper opens no file, so its refusals are recorded here.
-func (k *keeperLink) RecordRefusal(m *wire.Refused) {
+func (k *keeperLink) RecordRefusal(m *wire.Rejected) {
 	r := audit.Record{
 		Kind: audit.Connection, Verdict: "deny", Rule: "keeper", Path: m.Path, Session: m.Session,
 		Actor: identity.Actor{UID: int(m.UID), PID: int(m.PID)},
@@ -149,7 +149,7 @@ func (k *keeperLink) watch(l *link.Link) {
 
 // dial connects to a keeper. If its socket was removed, it makes the keeper recreate it.
 func (k *keeperLink) dial() (*link.Link, error) {
-	deadline := time.Now().Add(3 * launch.WatchEvery)
+	deadline := time.Now().Add(3 * launch.WatchInterval)
 	for {
 		l, err := link.Dial(k.d.cfg.Dirs.KeeperSocket(k.key), wire.RoleDaemon, k.d.cfg.Build, k)
 		notThere := errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
@@ -349,7 +349,7 @@ func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
 		return k, nil
 	}
 	argv := d.cfg.KeeperArgv(key, key == paths.MainKeeper)
-	err := launch.Keeper("", append(argv, "--daemon-runs"), d.cfg.Dirs.KeeperLog())
+	err := launch.StartKeeper("", append(argv, "--daemon-runs"), d.cfg.Dirs.KeeperLog())
 	if err != nil && !errors.Is(err, launch.ErrRunning) {
 		return nil, err
 	}

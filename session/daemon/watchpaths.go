@@ -57,10 +57,10 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 	dirs := d.cfg.Dirs
 	socket, _ := os.Lstat(dirs.Socket())
 	database, _ := os.Lstat(dirs.Database())
-	var moved launch.Moved
+	var moved launch.MoveTracker
 	files := d.watchFiles()
 	defer files.close()
-	tick := d.poller.Ticker(launch.WatchEvery)
+	tick := d.poller.Ticker(launch.WatchInterval)
 	defer tick.Stop()
 	for said := error(nil); ; {
 		select {

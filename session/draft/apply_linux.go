@@ -40,7 +40,7 @@ func (a *applier) remove(n *node) error {
 		if err := a.checkTree(n, low, name); err != nil {
 			return err
 		}
-		temp := a.temporary(n)
+		temp := a.newTempName(n)
 		if err := a.step("rename", n); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (a *applier) unlinkEntry(n *node, up int, name string) error {
 // makeDir makes a directory in the root unless it exists. Only the owner may enter it until its entries are there.
 func (a *applier) makeDir(n *node) error {
 	if n.rel == "" {
-		a.dirs = append(a.dirs, n)
+		a.dirsToFinish = append(a.dirsToFinish, n)
 		return nil
 	}
 	up, low, name, err := a.parents(n)
@@ -102,7 +102,7 @@ func (a *applier) makeDir(n *node) error {
 	if err != nil {
 		return err
 	}
-	a.dirs = append(a.dirs, n)
+	a.dirsToFinish = append(a.dirsToFinish, n)
 	if l.isDir() {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (a *applier) makeDir(n *node) error {
 	}
 	at := name
 	if l.exists() {
-		at = a.temporary(n)
+		at = a.newTempName(n)
 	}
 	if err := unix.Mkdirat(low, at, 0o700); err != nil {
 		return &os.PathError{Op: "mkdir", Path: name, Err: err}
@@ -133,7 +133,7 @@ func (a *applier) exchange(n *node, low int, temp, name string) error {
 	old := temp
 	err := unix.Renameat2(low, temp, low, name, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // the file system cannot; the name is missing for a moment
-		old = a.temporary(n)
+		old = a.newTempName(n)
 		if err = unix.Renameat(low, name, low, old); err == nil {
 			err = unix.Renameat(low, temp, low, name)
 		}
@@ -142,7 +142,7 @@ func (a *applier) exchange(n *node, low int, temp, name string) error {
 		return &os.PathError{Op: "rename", Path: name, Err: err}
 	}
 	if err := a.checkTree(n, low, old); err != nil {
-		again := a.temporary(n)
+		again := a.newTempName(n)
 		if e := unix.Renameat(low, name, low, again); e != nil {
 			a.keepTemps[old] = true
 			return errors.Join(err, &os.PathError{Op: "rename", Path: name, Err: e})
@@ -234,7 +234,7 @@ func (a *applier) applyFile(n *node) error {
 				return nil // the last name makes them all, once all their directories exist
 			}
 		}
-		return a.copySet(set)
+		return a.makeCopies(set)
 	}
 	up, low, name, err := a.parents(n)
 	if err != nil {
@@ -278,7 +278,7 @@ func (a *applier) applyFile(n *node) error {
 
 // replaceDir replaces the root's directory by an entry. The name always exists.
 func (a *applier) replaceDir(n *node, up, low int, name string) error {
-	temp := a.temporary(n)
+	temp := a.newTempName(n)
 	if err := a.step("link", n); err != nil {
 		return err
 	}
@@ -308,8 +308,8 @@ func (a *applier) mustCopy(k linkKey) bool {
 	return false
 }
 
-// copySet makes a temporary copy at each place of a set. flush renames them.
-func (a *applier) copySet(set *copySet) error {
+// makeCopies makes a temporary copy at each place of a set. flush renames them.
+func (a *applier) makeCopies(set *copySet) error {
 	again := false
 	var first stat
 	for i, n := range set.nodes {
@@ -341,7 +341,7 @@ func (a *applier) copySet(set *copySet) error {
 	}
 	a.pending = append(a.pending, set)
 	for i, n := range set.nodes {
-		temp := a.temporary(n)
+		temp := a.newTempName(n)
 		set.temps = append(set.temps, temp)
 		if err := a.step("copy", n); err != nil {
 			return err
@@ -359,8 +359,8 @@ func (a *applier) copySet(set *copySet) error {
 			return err
 		}
 	}
-	a.bytes += set.nodes[0].up.Size
-	if len(a.pending) >= batchFiles || a.bytes >= batchBytes {
+	a.pendingBytes += set.nodes[0].up.Size
+	if len(a.pending) >= batchFiles || a.pendingBytes >= batchBytes {
 		return a.flush()
 	}
 	return nil
@@ -407,7 +407,7 @@ func (a *applier) flush() error {
 		a.countCopies(set)
 		a.pending = a.pending[1:]
 	}
-	a.bytes = 0
+	a.pendingBytes = 0
 	return nil
 }
 
@@ -584,7 +584,7 @@ func (a *applier) finishDir(n *node) error {
 	if err := errors.Join(a.copyDirAttributes(n, up, low), a.recordWrittenDir(n, low, "")); err != nil {
 		return err
 	}
-	a.finished[seenKey{n.root, n.rel}] = true
+	a.finished[pathKey{n.root, n.rel}] = true
 	a.count(n, false)
 	if n.rel == "" || !a.movesEach(n) {
 		return nil
@@ -671,7 +671,7 @@ func (a *applier) finish(chosen []*node) error {
 			return a.wrapErr(n, err)
 		}
 	}
-	for _, n := range slices.Backward(a.dirs) { // entries precede their parents
+	for _, n := range slices.Backward(a.dirsToFinish) { // entries precede their parents
 		if n.rel != "" && a.roots[n.root].copyAll && !a.mustKeep(n) {
 			if err := a.pruneEntry(n, unix.AT_REMOVEDIR); err != nil {
 				return a.wrapErr(n, err)
@@ -717,7 +717,7 @@ func isNoDir(err error) bool {
 }
 
 // sweepDir removes this commit's temporary files from a directory of a root. With check, they were left by a crash.
-func (a *applier) sweepDir(key seenKey, check bool) error {
+func (a *applier) sweepDir(key pathKey, check bool) error {
 	fd, err := openRel(a.roots[key.root].low, key.path)
 	if isNoDir(err) {
 		return nil
@@ -731,7 +731,7 @@ func (a *applier) sweepDir(key seenKey, check bool) error {
 		return err
 	}
 	for _, name := range all {
-		if strings.HasPrefix(name, a.prefix()) && !a.keepTemps[name] {
+		if strings.HasPrefix(name, a.tempPrefix()) && !a.keepTemps[name] {
 			if check {
 				if err := a.checkLeftover(key.root, fd, key.path, name); err != nil {
 					return err

@@ -49,7 +49,7 @@ type Change struct {
 
 // Changes holds a draft's changes.
 type Changes struct {
-	// digest of the entries and the files on both sides: it differs when any of them does
+	// ID is a digest of the entries and of the files on both sides: it changes if any of them changes.
 	ID      string   `json:"id"`
 	Root    string   `json:"root"`
 	Roots   []string `json:"roots,omitempty"` // if there are several

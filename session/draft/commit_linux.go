@@ -19,10 +19,10 @@ import (
 // errKilled is returned by a test's hook to stop a commit like a crash: nothing is cleaned up.
 var errKilled = errors.New("draft: killed")
 
-// Commit applies changes to the roots. It completes an interrupted commit first. It returns a *ConflictError, and writes
-// nothing, if a selected path conflicts. It returns ErrMounted if the session is running, except in a dry run: a mounted
-// overlay gives no deletion an entry in directories that only the upper directory has, so a later commit would miss it. If another process changes a selected path during the commit, it stops there; the
-// error has the number of changes that were applied.
+// Commit applies changes to the roots, after completing an interrupted commit. It returns a *ConflictError, and writes nothing,
+// if a selected path conflicts. It returns ErrMounted if the session is running, except in a dry run: a mounted overlay records
+// no deletions in directories that only the upper directory has. If another process changes a selected path meanwhile, Commit
+// stops; the error has the number of applied changes.
 func (d *Draft) Commit(ctx context.Context, o CommitOptions) (res Result, err error) {
 	unlock, err := d.lock()
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *Draft) checkCommittable(chosen []*node, o CommitOptions) error {
 
 // add counts an applied change.
 func (r *Result) add(d *Draft, n *node, copied bool) {
-	r.Paths = append(r.Paths, Path{d.change(n), copied && n.kind != Deleted && !n.up.isDir()})
+	r.Paths = append(r.Paths, AppliedChange{d.change(n), copied && n.kind != Deleted && !n.up.isDir()})
 	if n.kind == Deleted {
 		r.Deleted++
 		return
@@ -114,14 +114,14 @@ func (r *Result) add(d *Draft, n *node, copied bool) {
 
 // newPlan writes the plan of a commit.
 func (d *Draft) newPlan(ctx context.Context, nodes []node, chosen []*node) (*plan, error) {
-	p := &plan{Token: rand.Text()[:12], steps: map[seenKey]planStep{}}
+	p := &plan{Token: rand.Text()[:12], steps: map[pathKey]planStep{}}
 	names := map[linkKey]uint32{}
 	for _, n := range chosen {
 		tree, err := d.treeOf(ctx, n)
 		if err != nil {
 			return nil, fmt.Errorf("draft: %q: %w", n.rel, err)
 		}
-		p.steps[seenKey{n.root, n.rel}] = planStep{
+		p.steps[pathKey{n.root, n.rel}] = planStep{
 			Root: n.root, Path: rawPath(n.rel), Kind: n.kind, Upper: plannedUpper(n.up), Lower: n.low.version(), Tree: tree,
 		}
 		if n.up.isFile() && n.up.Nlink > 1 {
@@ -140,7 +140,7 @@ func (d *Draft) newPlan(ctx context.Context, nodes []node, chosen []*node) (*pla
 			delete(names, k)
 		}
 	}
-	p.Linked, p.Modes = linkedFiles(nodes, chosen), dirsWithoutRights(nodes, chosen)
+	p.Linked, p.Modes = linkedFiles(nodes, chosen), dirsWithoutPermission(nodes, chosen)
 	b, err := p.encode()
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (d *Draft) plannedNodes(p *plan, nodes []node) (remaining []*node) {
 	p.applyModes(nodes)
 	for i := range nodes {
 		n := &nodes[i]
-		step, ok := p.steps[seenKey{n.root, n.rel}]
+		step, ok := p.steps[pathKey{n.root, n.rel}]
 		if !ok || step.Upper != plannedUpper(n.up) {
 			continue
 		}
@@ -207,7 +207,7 @@ func (d *Draft) apply(ctx context.Context, p *plan, nodes []node, chosen []*node
 	if err := d.writeInfo(); err != nil {
 		return err
 	}
-	a := &applier{ctx: ctx, d: d, plan: p, res: res, chosenLinks: map[linkKey][]*node{}, temps: map[seenKey]bool{}, keepTemps: map[string]bool{}, written: map[seenKey]version{}, finished: map[seenKey]bool{}}
+	a := &applier{ctx: ctx, d: d, plan: p, res: res, chosenLinks: map[linkKey][]*node{}, temps: map[pathKey]bool{}, keepTemps: map[string]bool{}, written: map[pathKey]version{}, finished: map[pathKey]bool{}}
 	err = a.run(nodes, chosen)
 	if errors.Is(err, errKilled) {
 		a.close()
@@ -240,21 +240,21 @@ type applier struct {
 	plan *plan
 	res  *Result
 
-	roots       []rootDirs
-	keptOpaque  map[seenKey]bool    // opaque directories that stay as they are: their entries are copied and stay, too
-	chosenLinks map[linkKey][]*node // chosen names of files with several names, by file
-	pending     []*copySet          // temporary files that are not yet at their places
-	bytes       int64               // size of the files in pending
-	temps       map[seenKey]bool    // directories of the roots with temporary files
-	keepTemps   map[string]bool     // temporary names that are not removed
-	number      int                 // number of temporary files so far
-	dirs        []*node             // whose attributes are set at the end
-	prune       []*node             // applied nodes whose upper entries are removed at the end
+	roots        []rootDirs
+	keptOpaque   map[pathKey]bool    // opaque directories that stay as they are: their entries are copied and stay, too
+	chosenLinks  map[linkKey][]*node // chosen names of files with several names, by file
+	pending      []*copySet          // temporary files that are not yet at their places
+	pendingBytes int64               // size of the files in pending
+	temps        map[pathKey]bool    // directories of the roots with temporary files
+	keepTemps    map[string]bool     // temporary names that are not removed
+	tempCount    int                 // number of temporary files so far
+	dirsToFinish []*node             // whose attributes are set at the end
+	prune        []*node             // applied nodes whose upper entries are removed at the end
 	// written holds the versions of the root's files right after this commit has changed them; zero for a removed one.
-	written    map[seenKey]version
-	finished   map[seenKey]bool       // directories with their final attributes
+	written    map[pathKey]version
+	finished   map[pathKey]bool       // directories with their final attributes
 	linked     map[linkKey]linkedFile // files with several names, of the plan; built on first use
-	otherNames []seenKey              // other names of these files, in changes that are not chosen
+	otherNames []pathKey              // other names of these files, in changes that are not chosen
 }
 
 // rootDirs holds the open directories of a root, and caches the parent that was used last.
@@ -270,7 +270,7 @@ func (a *applier) run(nodes []node, chosen []*node) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	if err := a.addOwnerRights(); err != nil {
+	if err := a.addOwnerPermissions(); err != nil {
 		return err
 	}
 	if a.res.Resumed {
@@ -278,7 +278,7 @@ func (a *applier) run(nodes []node, chosen []*node) error {
 			return err
 		}
 	}
-	a.prepare(nodes, chosen)
+	a.indexNodes(nodes, chosen)
 	for i := 0; i < len(chosen); i++ {
 		n := chosen[i]
 		var err error
@@ -306,7 +306,7 @@ func (a *applier) run(nodes []node, chosen []*node) error {
 	if err := a.flush(); err != nil {
 		return err
 	}
-	for _, n := range slices.Backward(a.dirs) {
+	for _, n := range slices.Backward(a.dirsToFinish) {
 		if err := a.finishDir(n); err != nil {
 			return a.wrapErr(n, err)
 		}
@@ -382,29 +382,29 @@ func (a *applier) parents(n *node) (up, low int, name string, err error) {
 	return up, low, name, nil
 }
 
-// prepare finds opaque directories that are not chosen but hold chosen entries. Their mark cannot be removed, since what they
-// hide would appear in the draft; so the entries stay, too.
-func (a *applier) prepare(nodes []node, chosen []*node) {
-	in := map[seenKey]bool{}
+// indexNodes fills keptOpaque, chosenLinks and otherNames. Opaque directories that are not chosen but hold chosen entries are
+// kept. Their mark cannot be removed, since what they hide would appear in the draft; so the entries stay, too.
+func (a *applier) indexNodes(nodes []node, chosen []*node) {
+	in := map[pathKey]bool{}
 	for _, n := range chosen {
-		in[seenKey{n.root, n.rel}] = true
+		in[pathKey{n.root, n.rel}] = true
 		if n.up.isFile() && n.up.Nlink > 1 {
 			k := linkKey{n.root, n.up.Ino}
 			a.chosenLinks[k] = append(a.chosenLinks[k], n)
 		}
 	}
-	a.keptOpaque = map[seenKey]bool{}
+	a.keptOpaque = map[pathKey]bool{}
 	for i := range nodes {
 		n := &nodes[i]
-		if n.opaque && n.low.isDir() && !in[seenKey{n.root, n.rel}] {
-			a.keptOpaque[seenKey{n.root, n.rel}] = true
+		if n.opaque && n.low.isDir() && !in[pathKey{n.root, n.rel}] {
+			a.keptOpaque[pathKey{n.root, n.rel}] = true
 		}
-		if in[seenKey{n.root, n.rel}] || n.conflict != "" && !a.res.Resumed {
+		if in[pathKey{n.root, n.rel}] || n.conflict != "" && !a.res.Resumed {
 			continue
 		}
 		for _, l := range n.linkedNames() {
 			if a.changesCtime(n.root, l.stat) {
-				a.otherNames = append(a.otherNames, seenKey{n.root, l.rel})
+				a.otherNames = append(a.otherNames, pathKey{n.root, l.rel})
 			}
 		}
 	}
@@ -414,7 +414,7 @@ func (a *applier) prepare(nodes []node, chosen []*node) {
 func (a *applier) mustKeep(n *node) bool {
 	if len(a.keptOpaque) > 0 {
 		for dir, _ := split(n.rel); ; dir, _ = split(dir) {
-			if a.keptOpaque[seenKey{n.root, dir}] {
+			if a.keptOpaque[pathKey{n.root, dir}] {
 				return true
 			}
 			if dir == "" {
@@ -452,10 +452,10 @@ func (a *applier) recordWritten(n *node, low int, name string) error {
 		return err
 	}
 	v := l.version()
-	a.written[seenKey{n.root, n.rel}] = v
+	a.written[pathKey{n.root, n.rel}] = v
 	if n.up.isFile() && n.up.Nlink > 1 { // the other names have its ctime, too
 		for _, m := range a.chosenLinks[linkKey{n.root, n.up.Ino}] {
-			if key := (seenKey{m.root, m.rel}); a.written[key].Ino == v.Ino {
+			if key := (pathKey{m.root, m.rel}); a.written[key].Ino == v.Ino {
 				a.written[key] = v
 			}
 		}
@@ -467,13 +467,13 @@ func (a *applier) recordWritten(n *node, low int, name string) error {
 func (a *applier) recordWrittenDir(n *node, low int, name string) error {
 	l, err := statAt(low, name)
 	if err == nil && l.isDir() {
-		a.written[seenKey{n.root, n.rel}] = l.version()
+		a.written[pathKey{n.root, n.rel}] = l.version()
 	}
 	return err
 }
 
 // recordRemoved records that this commit has removed the root's file.
-func (a *applier) recordRemoved(n *node) { a.written[seenKey{n.root, n.rel}] = version{} }
+func (a *applier) recordRemoved(n *node) { a.written[pathKey{n.root, n.rel}] = version{} }
 
 // verify compares the root's file with the plan. It reports whether the change was applied before a crash. A file that another
 // process has changed is a conflict.
@@ -481,7 +481,7 @@ func (a *applier) verify(n *node, up, low int, name string) (l stat, done bool, 
 	if l, err = statAt(low, name); err != nil {
 		return l, false, err
 	}
-	before := a.plan.steps[seenKey{n.root, n.rel}].Lower
+	before := a.plan.steps[pathKey{n.root, n.rel}].Lower
 	switch {
 	case before == l.version() || before.Ino == l.Ino && a.changesCtime(n.root, l):
 		return l, false, nil
@@ -526,16 +526,16 @@ func sameFile(up, low int, name string, u, l stat) (bool, error) {
 	return err == nil && sameAttributes(x, y), err
 }
 
-// temporary returns a new name for a temporary file beside a node's place.
-func (a *applier) temporary(n *node) string {
+// newTempName returns a new name for a temporary file beside a node's place.
+func (a *applier) newTempName(n *node) string {
 	dir, _ := split(n.rel)
-	a.temps[seenKey{n.root, dir}] = true
-	a.number++
-	return fmt.Sprintf("%s%d", a.prefix(), a.number)
+	a.temps[pathKey{n.root, dir}] = true
+	a.tempCount++
+	return fmt.Sprintf("%s%d", a.tempPrefix(), a.tempCount)
 }
 
-// prefix returns the start of the names of this commit's temporary files.
-func (a *applier) prefix() string { return ".longterm-" + a.plan.Token + "-" }
+// tempPrefix returns the start of the names of this commit's temporary files.
+func (a *applier) tempPrefix() string { return ".longterm-" + a.plan.Token + "-" }
 
 // changesCtime reports whether this commit changes the ctime of a file by removing another of its names, and nothing
 // else has changed.
@@ -578,10 +578,10 @@ func (a *applier) recordLinks() error {
 
 // sweep removes temporary files that a crash has left.
 func (a *applier) sweep() error {
-	dirs := map[seenKey]bool{}
+	dirs := map[pathKey]bool{}
 	for key := range a.plan.steps {
 		dir, _ := split(key.path)
-		dirs[seenKey{key.root, dir}] = true
+		dirs[pathKey{key.root, dir}] = true
 	}
 	for key := range dirs {
 		if err := a.sweepDir(key, true); err != nil {
@@ -600,7 +600,7 @@ func (a *applier) record() error {
 			a.d.seen.setOurs(key.root, key.path, v)
 		}
 		dir, _ := split(key.path)
-		dirs[seenKey{key.root, dir}] = true
+		dirs[pathKey{key.root, dir}] = true
 	}
 	for key := range dirs {
 		low, err := openRel(a.roots[key.root].low, key.path)

@@ -10,9 +10,9 @@ const (
 	writtenDuring   = "written by the session during the commit"
 )
 
-// changedOutside reports whether the root's file has changed since the draft's start, or since a scan first saw the path,
+// wasChangedOutside reports whether the root's file has changed since the draft's start, or since a scan first saw the path,
 // other than by this draft's commits.
-func (s *scanner) changedOutside(rel string, l stat) bool {
+func (s *scanner) wasChangedOutside(rel string, l stat) bool {
 	p := s.d.seen.get(s.root, rel)
 	if p != nil && p.Ours && sameVersion(p.Lower, l) {
 		return false
@@ -34,7 +34,7 @@ func sameVersion(v version, l stat) bool {
 
 // checkTimes sets a conflict if the root's file was changed outside.
 func (s *scanner) checkTimes(n *node) {
-	if n.conflict == "" && s.changedOutside(n.rel, n.low) {
+	if n.conflict == "" && s.wasChangedOutside(n.rel, n.low) {
 		n.conflict = changedOutside
 	}
 }
@@ -108,7 +108,7 @@ func (s *scanner) checkDatabase(n *node, name string, up, low int) error {
 		if err != nil {
 			return err
 		}
-		if !l.isFile() || !s.changedOutside(join(dir, other), l) {
+		if !l.isFile() || !s.wasChangedOutside(join(dir, other), l) {
 			continue
 		}
 		if u, err := statAt(up, other); err != nil || u.exists() {
@@ -122,15 +122,15 @@ func (s *scanner) checkDatabase(n *node, name string, up, low int) error {
 
 // spreadConflicts marks all changed files of an SQLite database as conflicts if one of them is.
 func (s *scanner) spreadConflicts() {
-	reason := map[seenKey]string{}
-	parts := map[seenKey]bool{}
+	reason := map[pathKey]string{}
+	parts := map[pathKey]bool{}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if !n.isListed() {
 			continue
 		}
 		base, part := databaseOf(n.rel)
-		key := seenKey{n.root, base}
+		key := pathKey{n.root, base}
 		parts[key] = parts[key] || part
 		if n.conflict != "" {
 			reason[key] = fmt.Sprintf("%q of the same database conflicts", n.rel)
@@ -139,7 +139,7 @@ func (s *scanner) spreadConflicts() {
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		base, _ := databaseOf(n.rel)
-		key := seenKey{n.root, base}
+		key := pathKey{n.root, base}
 		if n.isListed() && n.conflict == "" && parts[key] {
 			n.conflict = reason[key]
 		}
@@ -164,14 +164,14 @@ func (s *scanner) checkTree(n *node, low int, name string) error {
 		}
 		p := s.d.seen.get(s.root, path)
 		ours := p != nil && p.Ours && p.Lower == l.version()
-		if s.changedOutside(path, l) || l.isDir() && !ours && l.Ctime > s.stamp {
+		if s.wasChangedOutside(path, l) || l.isDir() && !ours && l.Ctime > s.stamp {
 			touched = &rel
 		}
 		return touched == nil
 	})
 	switch {
 	case err != nil:
-		return s.cannotRead(n, err)
+		return s.conflictIfUnreadable(n, err)
 	case touched == nil:
 		if n.low.isDir() {
 			n.tree = &tree

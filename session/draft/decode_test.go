@@ -24,14 +24,14 @@ func FuzzDecode(f *testing.F) {
 		if in, err := decodeInfo(b); err == nil && checkRoots(in.Roots) != nil {
 			t.Errorf("roots %q", in.Roots)
 		}
-		if s, err := decodeSeen(bytes.NewReader(b)); err == nil {
+		if s, err := decodeScanRecords(bytes.NewReader(b)); err == nil {
 			for key := range s.paths {
 				if checkRel(key.path) != nil || key.root < 0 {
 					t.Errorf("path %q of root %d", key.path, key.root)
 				}
 			}
 			out, lines, err := s.encode(true)
-			again, errAgain := decodeSeen(bytes.NewReader(out))
+			again, errAgain := decodeScanRecords(bytes.NewReader(out))
 			if err != nil || errAgain != nil || lines != len(s.paths) || !reflect.DeepEqual(s.paths, again.paths) {
 				t.Errorf("%v, %v: %v is %v", err, errAgain, s.paths, again.paths)
 			}
@@ -68,7 +68,7 @@ func FuzzDecode(f *testing.F) {
 // FEATURES: R124
 func TestDecodeSeen_SkipsDamage(t *testing.T) {
 	whole := `{"p":"a","l":{"i":1},"u":{}}` + "\n"
-	s, err := decodeSeen(strings.NewReader(whole + "\x00\x00\n" + `{"p":"b","l":{"i":2},"u":{}}` + "\n" + whole[:9]))
+	s, err := decodeScanRecords(strings.NewReader(whole + "\x00\x00\n" + `{"p":"b","l":{"i":2},"u":{}}` + "\n" + whole[:9]))
 	if err != nil || !s.damaged || len(s.paths) != 2 || s.get(0, "b").Lower.Ino != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}

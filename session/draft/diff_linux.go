@@ -60,9 +60,9 @@ func (d *Draft) Diff(ctx context.Context, w io.Writer, paths ...string) error {
 // side is a file on one side of a diff.
 type side struct {
 	stat
-	name    string // "/dev/null" if it is missing
-	content []byte
-	binary  bool // not shown: binary, or larger than maxDiffed
+	name      string // "/dev/null" if it is missing
+	content   []byte
+	isOmitted bool // not shown: binary, or larger than maxDiffed
 }
 
 // gitMode returns a file's mode as git writes it.
@@ -139,7 +139,7 @@ func (d *Draft) diffFile(w io.Writer, n *node, a, b side) error {
 	case a.gitMode() != b.gitMode():
 		fmt.Fprintf(w, "old mode %s\nnew mode %s\n", a.gitMode(), b.gitMode())
 	}
-	if a.binary || b.binary {
+	if a.isOmitted || b.isOmitted {
 		fmt.Fprintf(w, "Binary or big files %s and %s differ (%d to %d bytes)\n", quoteGit(a.name), quoteGit(b.name), a.Size, b.Size)
 		return nil
 	}
@@ -159,7 +159,7 @@ func (s *side) read(root, rel string) error {
 	case !s.exists():
 		return nil
 	case s.isFile() && s.Size > maxDiffed, !s.isFile() && s.format() != unix.S_IFLNK:
-		s.binary = true
+		s.isOmitted = true
 		return nil
 	}
 	at, err := openIn(root, dir)
@@ -174,7 +174,7 @@ func (s *side) read(root, rel string) error {
 	}
 	f, err := openFile(at, name)
 	if errors.Is(err, fs.ErrPermission) {
-		s.binary = true
+		s.isOmitted = true
 		return nil
 	}
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *side) read(root, rel string) error {
 	if s.content, err = io.ReadAll(io.LimitReader(f, maxDiffed+1)); err != nil {
 		return err
 	}
-	s.binary = len(s.content) > maxDiffed || bytes.IndexByte(s.content[:min(len(s.content), binaryProbe)], 0) >= 0
+	s.isOmitted = len(s.content) > maxDiffed || bytes.IndexByte(s.content[:min(len(s.content), binaryProbe)], 0) >= 0
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (d *Draft) Discard(ctx context.Context, paths ...string) (res Result, err e
 		return Result{}, err
 	}
 	res.ID, res.Empty = d.list(s.nodes).ID, len(chosen) == len(listedNodes(s.nodes))
-	x := &discarder{d: d, res: &res, dirs: map[seenKey]*node{}}
+	x := &discarder{d: d, res: &res, dirs: map[pathKey]*node{}}
 	if err := x.run(s.nodes, chosen); err != nil {
 		return res, fmt.Errorf("draft: discard: %w", err)
 	}
@@ -81,21 +81,21 @@ func (d *Draft) removeAll() error {
 type discarder struct {
 	d    *Draft
 	res  *Result
-	dirs map[seenKey]*node // all directories, by path
+	dirs map[pathKey]*node // all directories, by path
 }
 
 // run discards the chosen nodes.
 func (x *discarder) run(nodes []node, chosen []*node) error {
-	in := map[seenKey]bool{}
+	in := map[pathKey]bool{}
 	for _, n := range chosen {
-		in[seenKey{n.root, n.rel}] = true
+		in[pathKey{n.root, n.rel}] = true
 	}
 	for i := range nodes {
 		if n := &nodes[i]; n.up.isDir() {
-			x.dirs[seenKey{n.root, n.rel}] = n
+			x.dirs[pathKey{n.root, n.rel}] = n
 		}
 	}
-	converted := map[seenKey]bool{}
+	converted := map[pathKey]bool{}
 	for _, n := range chosen {
 		if err := x.convertParents(n, in, converted); err != nil {
 			return err
@@ -112,10 +112,10 @@ func (x *discarder) run(nodes []node, chosen []*node) error {
 
 // convertParents makes opaque directories above a discarded entry merged ones, the topmost first: only then the root's file
 // shows again.
-func (x *discarder) convertParents(n *node, in, converted map[seenKey]bool) error {
+func (x *discarder) convertParents(n *node, in, converted map[pathKey]bool) error {
 	var above []*node
 	for dir, _ := split(n.rel); dir != ""; dir, _ = split(dir) {
-		key := seenKey{n.root, dir}
+		key := pathKey{n.root, dir}
 		p := x.dirs[key]
 		if p == nil || in[key] {
 			return nil // discarded with its parent

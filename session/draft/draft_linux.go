@@ -29,9 +29,9 @@ type Draft struct {
 	mu   sync.Mutex // guards info and seen; taken before the lock file
 	info Info
 
-	seen     *seen
-	seenFile version             // version of the file from which seen was read
-	equal    map[[2]version]bool // pairs of entry and root's file that had equal content
+	seen         *scanRecords
+	seenVersion  version             // version of the file from which seen was read
+	equalContent map[[2]version]bool // pairs of entry and root's file that had equal content
 
 	// For tests.
 	hook       func(op, rel string) error // precedes each step of a commit

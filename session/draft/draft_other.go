@@ -17,8 +17,8 @@ func Create(string, Options) (*Draft, error) { return nil, ErrUnsupported }
 // Open returns ErrUnsupported.
 func Open(string) (*Draft, error) { return nil, ErrUnsupported }
 
-// IsView returns false.
-func IsView(*os.File, string) bool { return false }
+// IsMergedView returns false.
+func IsMergedView(*os.File, string) bool { return false }
 
 func (*Draft) Dir() string                                           { return "" }
 func (*Draft) Info() Info                                            { return Info{} }
@@ -32,7 +32,7 @@ func (*Draft) Commit(context.Context, CommitOptions) (Result, error) { return Re
 func (*Draft) Discard(context.Context, ...string) (Result, error)    { return Result{}, ErrUnsupported }
 func (*Draft) Scan(context.Context, int) (int, error)                { return 0, ErrUnsupported }
 func (*Draft) Size() (int64, error)                                  { return 0, ErrUnsupported }
-func (*Draft) Save(context.Context, int, int64) (int, error)         { return 0, ErrUnsupported }
+func (*Draft) SaveVersions(context.Context, int, int64) (int, error) { return 0, ErrUnsupported }
 func (*Draft) Undo(context.Context, int, func(string) (*os.File, error)) ([]string, error) {
 	return nil, ErrUnsupported
 }

@@ -106,8 +106,8 @@ func openRoot(path string) (int, error) {
 	return fd, nil
 }
 
-// longestOpen bounds the bytes of a path in one system call; the kernel's limit is 4096.
-const longestOpen = 3000
+// maxOpenPath bounds the bytes of a path in one system call; the kernel's limit is 4096.
+const maxOpenPath = 3000
 
 // openRel opens a directory at a path relative to dir, which may be longer than the kernel's limit for paths. It returns a
 // new descriptor also for the empty path.
@@ -115,8 +115,8 @@ func openRel(dir int, rel string) (int, error) {
 	at := -1
 	for rel != "" || at < 0 {
 		part := rel
-		if len(part) > longestOpen {
-			part = part[:strings.LastIndexByte(part[:longestOpen], '/')]
+		if len(part) > maxOpenPath {
+			part = part[:strings.LastIndexByte(part[:maxOpenPath], '/')]
 		}
 		rel = strings.TrimPrefix(rel[len(part):], "/")
 		if part == "" {

@@ -99,8 +99,8 @@ func (d *Draft) target(path string) (target, bool) {
 	return target{}, false
 }
 
-// holds reports whether a path is the target or in it.
-func (t target) holds(root int, rel string) bool {
+// contains reports whether a path is the target or in it.
+func (t target) contains(root int, rel string) bool {
 	return t.root == root && (t.rel == "" || beneath(rel, t.rel))
 }
 
@@ -118,13 +118,13 @@ func (d *Draft) choose(nodes []node, paths []string, parents bool) (chosen []*no
 	}
 	in := map[*node]bool{}
 	used := make([]bool, len(ts))
-	bases := map[seenKey]bool{}
+	bases := map[pathKey]bool{}
 	for _, n := range listed {
 		for i, t := range ts {
-			if t.holds(n.root, n.rel) {
+			if t.contains(n.root, n.rel) {
 				in[n], used[i] = true, true
 				base, _ := databaseOf(n.rel)
-				bases[seenKey{n.root, base}] = true
+				bases[pathKey{n.root, base}] = true
 			}
 		}
 	}
@@ -133,19 +133,19 @@ func (d *Draft) choose(nodes []node, paths []string, parents bool) (chosen []*no
 			return nil, fmt.Errorf("%w: %q", ErrNoChange, paths[i])
 		}
 	}
-	above := map[seenKey]bool{}
+	above := map[pathKey]bool{}
 	for _, n := range listed {
-		if base, _ := databaseOf(n.rel); bases[seenKey{n.root, base}] {
+		if base, _ := databaseOf(n.rel); bases[pathKey{n.root, base}] {
 			in[n] = true
 		}
 		if in[n] && parents {
 			for dir, _ := split(n.rel); dir != ""; dir, _ = split(dir) {
-				above[seenKey{n.root, dir}] = true
+				above[pathKey{n.root, dir}] = true
 			}
 		}
 	}
 	for _, n := range listed {
-		if in[n] || n.up.isDir() && !n.low.isDir() && above[seenKey{n.root, n.rel}] {
+		if in[n] || n.up.isDir() && !n.low.isDir() && above[pathKey{n.root, n.rel}] {
 			chosen = append(chosen, n)
 		}
 	}

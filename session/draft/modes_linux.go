@@ -14,14 +14,14 @@ const (
 	fileBits = 0o200
 )
 
-// dirsWithoutRights returns the directories at and above the chosen changes to which the owner has no full rights.
-func dirsWithoutRights(nodes []node, chosen []*node) (list []dirModes) {
-	in := map[seenKey]bool{}
+// dirsWithoutPermission returns the directories at and above the chosen changes to which the owner has no full rights.
+func dirsWithoutPermission(nodes []node, chosen []*node) (list []dirModes) {
+	in := map[pathKey]bool{}
 	for _, n := range chosen {
-		in[seenKey{n.root, n.rel}] = true
+		in[pathKey{n.root, n.rel}] = true
 		for rel := n.rel; rel != ""; {
 			rel, _ = split(rel)
-			key := seenKey{n.root, rel}
+			key := pathKey{n.root, rel}
 			if in[key] && rel != "" {
 				break
 			}
@@ -30,7 +30,7 @@ func dirsWithoutRights(nodes []node, chosen []*node) (list []dirModes) {
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		if !n.up.isDir() || !in[seenKey{n.root, n.rel}] {
+		if !n.up.isDir() || !in[pathKey{n.root, n.rel}] {
 			continue
 		}
 		m := dirModes{Root: n.root, Path: rawPath(n.rel), Upper: n.up.permission()}
@@ -46,13 +46,13 @@ func dirsWithoutRights(nodes []node, chosen []*node) (list []dirModes) {
 
 // applyModes gives nodes the modes of the plan if an interrupted commit has added bits for the owner.
 func (p *plan) applyModes(nodes []node) {
-	modes := map[seenKey]dirModes{}
+	modes := map[pathKey]dirModes{}
 	for _, m := range p.Modes {
-		modes[seenKey{m.Root, string(m.Path)}] = m
+		modes[pathKey{m.Root, string(m.Path)}] = m
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		key := seenKey{n.root, n.rel}
+		key := pathKey{n.root, n.rel}
 		if m, ok := modes[key]; ok {
 			if n.up.isDir() && n.up.permission() == m.Upper|dirBits {
 				n.up.Mode = unix.S_IFDIR | m.Upper
@@ -67,9 +67,9 @@ func (p *plan) applyModes(nodes []node) {
 	}
 }
 
-// addOwnerRights gives the owner full rights to the directories of the plan. Directories of other users stay as they
+// addOwnerPermissions gives the owner full rights to the directories of the plan. Directories of other users stay as they
 // are.
-func (a *applier) addOwnerRights() error {
+func (a *applier) addOwnerPermissions() error {
 	for _, m := range a.plan.Modes {
 		for _, side := range []struct {
 			root int
@@ -90,7 +90,7 @@ func (a *applier) addOwnerRights() error {
 // restoreModes gives directories their modes back, except those of the root that finishDir has given others.
 func (a *applier) restoreModes() (failed error) {
 	for _, m := range slices.Backward(a.plan.Modes) {
-		key := seenKey{m.Root, string(m.Path)}
+		key := pathKey{m.Root, string(m.Path)}
 		up, err := modeOf(a.roots[m.Root].up, string(m.Path))
 		failed = errors.Join(failed, err)
 		_, planned := a.plan.steps[key]

@@ -53,17 +53,17 @@ type CommitOptions struct {
 
 // Result holds what a commit or a discard did, or, in a dry run, would do.
 type Result struct {
-	ID      string `json:"id"`      // of the Changes before
-	Paths   []Path `json:"paths"`   // in the order of the changes
-	Files   int    `json:"files"`   // added, modified, of other type, or with other metadata
-	Deleted int    `json:"deleted"` // paths; a directory counts once
-	Bytes   int64  `json:"bytes"`   // of the files written
-	Resumed bool   `json:"resumed"` // completed a commit that had started before
-	Empty   bool   `json:"empty"`   // the draft holds no changes afterwards
+	ID      string          `json:"id"`      // of the Changes before
+	Paths   []AppliedChange `json:"paths"`   // in the order of the changes
+	Files   int             `json:"files"`   // added, modified, of other type, or with other metadata
+	Deleted int             `json:"deleted"` // paths; a directory counts once
+	Bytes   int64           `json:"bytes"`   // of the files written
+	Resumed bool            `json:"resumed"` // completed a commit that had started before
+	Empty   bool            `json:"empty"`   // the draft holds no changes afterwards
 }
 
-// Path is a change that was applied or discarded.
-type Path struct {
+// AppliedChange is a change that was applied or discarded.
+type AppliedChange struct {
 	Change
 	Copied bool `json:"copied"` // copied, not renamed
 }
@@ -75,7 +75,6 @@ var (
 	ErrMounted = errors.New("draft: in use (its session is running); end the session first")
 	// ErrChanged rejects a commit of other changes than the caller has seen.
 	ErrChanged = errors.New("draft: changed since they were listed; list the changes again")
-	// ErrNoChange rejects a path that the draft does not change.
 	// ErrNoView is returned for a directory that is not a root as the running session sees it.
 	ErrNoView   = errors.New("draft: not mounted (the session is starting or ending); retry in a moment")
 	ErrNoChange = errors.New("draft: no change at this path")

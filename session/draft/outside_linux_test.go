@@ -223,7 +223,7 @@ func TestMark_SkipsFilesThatOthersWrote(t *testing.T) {
 		{"of another mode", func() error { return os.Chmod(path, 0o600) }, 0},
 	} {
 		check(t, c.change())
-		a := &applier{written: map[seenKey]version{}}
+		a := &applier{written: map[pathKey]version{}}
 		if err := a.recordWritten(n, dir, "f"); err != nil || len(a.written) != c.marks {
 			t.Errorf("%s: %v, %v", c.name, a.written, err)
 		}

@@ -23,7 +23,7 @@ type plan struct {
 	// Modes lists directories, parents first, to which the owner has no full rights. The commit adds these rights until
 	// its end.
 	Modes []dirModes           `json:"modes,omitempty"`
-	steps map[seenKey]planStep // changes, by path
+	steps map[pathKey]planStep // changes, by path
 }
 
 // linkKeyJSON is a file with several names.
@@ -106,7 +106,7 @@ func decodePlan(r io.Reader) (*plan, error) {
 	if len(lines) < 2 {
 		return nil, errors.New("damaged (incomplete)")
 	}
-	p := &plan{steps: map[seenKey]planStep{}}
+	p := &plan{steps: map[pathKey]planStep{}}
 	if err := json.Unmarshal(lines[0], p); err != nil {
 		return nil, fmt.Errorf("damaged (%w)", err)
 	}
@@ -122,7 +122,7 @@ func decodePlan(r io.Reader) (*plan, error) {
 		if err := json.Unmarshal(line, &s); err != nil {
 			return nil, fmt.Errorf("damaged (%w)", err)
 		}
-		p.steps[seenKey{s.Root, string(s.Path)}] = s
+		p.steps[pathKey{s.Root, string(s.Path)}] = s
 	}
 	return p, nil
 }

@@ -22,22 +22,22 @@ const (
 	manifestName = "manifest"
 )
 
-// Save does what Scan does, and stores the versions of the changed files for Undo. All versions of a draft take at most limit bytes;
-// commands beyond it cannot be undone. Copies share blocks with the files where the file system can.
-func (d *Draft) Save(ctx context.Context, command int, limit int64) (int, error) {
+// SaveVersions scans like Scan, and stores the versions of the changed files for Undo. All versions of a draft take at most
+// limit bytes; commands beyond that cannot be undone. It returns the number of changed paths.
+func (d *Draft) SaveVersions(ctx context.Context, command int, limit int64) (int, error) {
 	unlock, err := d.lock()
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	var touched []seenKey
-	if err := d.scanCommand(ctx, command, func(key seenKey) { touched = append(touched, key) }); err != nil {
+	var touched []pathKey
+	if err := d.scanCommand(ctx, command, func(key pathKey) { touched = append(touched, key) }); err != nil {
 		return 0, err
 	}
 	if len(touched) == 0 {
 		return 0, nil
 	}
-	slices.SortFunc(touched, func(a, b seenKey) int {
+	slices.SortFunc(touched, func(a, b pathKey) int {
 		if a.root != b.root {
 			return a.root - b.root
 		}
@@ -54,7 +54,7 @@ func (d *Draft) Save(ctx context.Context, command int, limit int64) (int, error)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, fmt.Errorf("draft: %w", err)
 	}
-	all := make([]saved, 0, len(touched))
+	all := make([]savedState, 0, len(touched))
 	for i, key := range touched {
 		s, err := d.saveVersion(key, filepath.Join(dir, strconv.Itoa(i+1)), i+1, limit-used)
 		if err != nil {
@@ -92,20 +92,20 @@ func sizeOf(dir string) (total int64, err error) {
 	return total, err
 }
 
-// saveVersion returns the state of a path, and copies a file's content to the file at path if it is not larger than room. A path
-// that its owner cannot read is lost.
-func (d *Draft) saveVersion(key seenKey, path string, number int, room int64) (s saved, err error) {
+// saveVersion returns the state of a path. It copies a file's content to the file at path if the content has at most room
+// bytes. A path that its owner cannot read is recorded as not stored.
+func (d *Draft) saveVersion(key pathKey, path string, number int, room int64) (s savedState, err error) {
 	s, err = d.readVersion(key, path, number, room)
 	if errors.Is(err, fs.ErrPermission) {
-		s.Lost, s.File = true, 0
+		s.NotStored, s.File = true, 0
 		return s, nil
 	}
 	return s, err
 }
 
 // readVersion works like saveVersion, and returns an error for a path that cannot be read.
-func (d *Draft) readVersion(key seenKey, path string, number int, room int64) (s saved, err error) {
-	s = saved{Root: key.root, Path: rawPath(key.path)}
+func (d *Draft) readVersion(key pathKey, path string, number int, room int64) (s savedState, err error) {
+	s = savedState{Root: key.root, Path: rawPath(key.path)}
 	dir, name := split(key.path)
 	up, err := openIn(d.Roots()[key.root].Upper, dir)
 	if isNoDir(err) {
@@ -144,7 +144,7 @@ func (d *Draft) readVersion(key seenKey, path string, number int, room int64) (s
 		return s, nil
 	}
 	if u.Size > room {
-		s.Lost = true
+		s.NotStored = true
 		return s, nil
 	}
 	from, err := openFile(up, name)
@@ -169,7 +169,7 @@ func (d *Draft) Undo(ctx context.Context, command int, merged func(root string) 
 		return nil, err
 	}
 	defer unlock()
-	u := &undo{d: d, want: map[seenKey]storedVersion{}, unchanged: map[seenKey]storedVersion{}}
+	u := &undo{d: d, targetStates: map[pathKey]storedVersion{}, unchanged: map[pathKey]storedVersion{}}
 	if err := u.load(command); err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (d *Draft) Undo(ctx context.Context, command int, merged func(root string) 
 		if err != nil {
 			return nil, fmt.Errorf("draft: undo in %s: %w", r.Lower, err)
 		}
-		done, err := u.root(ctx, i, r, m)
+		done, err := u.restoreRoot(ctx, i, r, m)
 		_ = m.Close()
 		if paths = append(paths, done...); err != nil {
 			return paths, fmt.Errorf("draft: undo in %s: stopped after %d paths: %w", r.Lower, len(paths), err)
@@ -189,19 +189,19 @@ func (d *Draft) Undo(ctx context.Context, command int, merged func(root string) 
 
 // storedVersion is a saved state and the directory of its copies.
 type storedVersion struct {
-	saved
+	savedState
 	dir string
 }
 
 // undo is the state of a running Undo.
 type undo struct {
-	d         *Draft
-	want      map[seenKey]storedVersion // states before the command of the paths that changed since
-	unchanged map[seenKey]storedVersion // states before the command of all other paths
-	low       int                       // descriptors of the root's directory, the upper one and the merged one
-	up        int
-	merged    int
-	rootNo    int // index of the root
+	d            *Draft
+	targetStates map[pathKey]storedVersion // states before the command of the paths that changed since
+	unchanged    map[pathKey]storedVersion // states before the command of all other paths
+	low          int                       // descriptors of the root's directory, the upper one and the merged one
+	up           int
+	merged       int
+	rootIndex    int // index of the root
 }
 
 // load reads the manifests.
@@ -218,7 +218,7 @@ func (u *undo) load(command int) error {
 		}
 	}
 	slices.Sort(numbers)
-	later := map[seenKey]bool{}
+	later := map[pathKey]bool{}
 	for _, n := range numbers {
 		dir := filepath.Join(at, strconv.Itoa(n))
 		f, err := os.Open(filepath.Join(dir, manifestName))
@@ -231,7 +231,7 @@ func (u *undo) load(command int) error {
 			return fmt.Errorf("draft: %s: %w", dir, err)
 		}
 		for _, s := range all {
-			key := seenKey{s.Root, string(s.Path)}
+			key := pathKey{s.Root, string(s.Path)}
 			if n < command {
 				u.unchanged[key] = storedVersion{s, dir}
 			} else {
@@ -245,18 +245,18 @@ func (u *undo) load(command int) error {
 	for key := range later {
 		v, ok := u.unchanged[key]
 		if !ok {
-			v = storedVersion{saved: saved{Root: key.root, Path: rawPath(key.path), Lower: true}}
+			v = storedVersion{savedState: savedState{Root: key.root, Path: rawPath(key.path), Lower: true}}
 		}
-		if v.Lost {
+		if v.NotStored {
 			return fmt.Errorf("%w: %q exceeded the limit of stored versions", ErrNotUndoable, key.path)
 		}
-		u.want[key] = v
+		u.targetStates[key] = v
 	}
 	return nil
 }
 
-// IsView reports whether an open directory is a root as the running session sees it, and not the root itself.
-func IsView(merged *os.File, root string) bool {
+// IsMergedView reports whether an open directory is a root as the running session sees it, and not the root itself.
+func IsMergedView(merged *os.File, root string) bool {
 	low, err := openRoot(root)
 	if err != nil {
 		return false
@@ -280,8 +280,8 @@ func isOverlayOf(merged, low int) bool {
 	return err == nil && m.Dev != l.Dev
 }
 
-// root restores the paths of one root, parents first.
-func (u *undo) root(ctx context.Context, number int, r Root, merged *os.File) (done []string, err error) {
+// restoreRoot restores the paths of one root, parents first.
+func (u *undo) restoreRoot(ctx context.Context, number int, r Root, merged *os.File) (done []string, err error) {
 	if u.low, err = openRoot(r.Lower); err != nil {
 		return nil, err
 	}
@@ -293,9 +293,9 @@ func (u *undo) root(ctx context.Context, number int, r Root, merged *os.File) (d
 	if !isOverlayOf(int(merged.Fd()), u.low) {
 		return nil, ErrNoView
 	}
-	u.rootNo, u.merged = number, int(merged.Fd())
+	u.rootIndex, u.merged = number, int(merged.Fd())
 	var order []string
-	for key := range u.want {
+	for key := range u.targetStates {
 		if key.root == number {
 			order = append(order, key.path)
 		}
@@ -305,7 +305,7 @@ func (u *undo) root(ctx context.Context, number int, r Root, merged *os.File) (d
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		if err := u.restore(u.want[seenKey{number, rel}]); err != nil {
+		if err := u.restore(u.targetStates[pathKey{number, rel}]); err != nil {
 			return done, fmt.Errorf("%q: %w", rel, err)
 		}
 		done = append(done, rel)
@@ -339,7 +339,7 @@ func (u *undo) restore(v storedVersion) error {
 		if err := u.makeDir(at, name, rel, now, !v.Opaque && !u.wasHidden(rel)); err != nil {
 			return err
 		}
-		return setMeta(at, name, v.saved)
+		return setMeta(at, name, v.savedState)
 	}
 	temp := ".longterm-undo"
 	if err := removeTree(at, temp); err != nil {
@@ -354,7 +354,7 @@ func (u *undo) restore(v storedVersion) error {
 		err = unix.Mknodat(at, temp, v.Mode, 0)
 	}
 	if err == nil {
-		err = setMeta(at, temp, v.saved)
+		err = setMeta(at, temp, v.savedState)
 	}
 	if err == nil && now.isDir() {
 		err = removeTree(at, name)
@@ -404,9 +404,9 @@ func (u *undo) restoreLower(at int, name, rel string) error {
 // wasHidden reports whether a directory above a path was opaque before the command.
 func (u *undo) wasHidden(rel string) bool {
 	for dir, _ := split(rel); dir != ""; dir, _ = split(dir) {
-		v, ok := u.want[seenKey{u.rootNo, dir}]
+		v, ok := u.targetStates[pathKey{u.rootIndex, dir}]
 		if !ok {
-			v, ok = u.unchanged[seenKey{u.rootNo, dir}]
+			v, ok = u.unchanged[pathKey{u.rootIndex, dir}]
 		}
 		if ok && v.Opaque {
 			return true
@@ -477,10 +477,10 @@ func (u *undo) copyEntries(low, to int, rel string) error {
 	}
 	for _, child := range all {
 		path := join(rel, child)
-		if _, ok := u.want[seenKey{u.rootNo, path}]; ok {
+		if _, ok := u.targetStates[pathKey{u.rootIndex, path}]; ok {
 			continue
 		}
-		if v, ok := u.unchanged[seenKey{u.rootNo, path}]; ok && !v.Lower {
+		if v, ok := u.unchanged[pathKey{u.rootIndex, path}]; ok && !v.Lower {
 			continue // restored or deleted before the command
 		}
 		if now, err := statAt(to, child); err != nil || now.exists() {
@@ -497,8 +497,8 @@ func (u *undo) copyEntries(low, to int, rel string) error {
 }
 
 // lowerState returns the metadata of a file of the root as the session sees it.
-func lowerState(low int, name string, l stat) (saved, error) {
-	s := saved{Mode: l.Mode, UID: l.UID, GID: l.GID, Mtime: l.Mtime, Attrs: map[string][]byte{}}
+func lowerState(low int, name string, l stat) (savedState, error) {
+	s := savedState{Mode: l.Mode, UID: l.UID, GID: l.GID, Mtime: l.Mtime, Attrs: map[string][]byte{}}
 	x, err := attributesAt(low, name, l, false)
 	for k, v := range x.values {
 		if !strings.HasPrefix(k, overlayPrefix) {
@@ -568,7 +568,7 @@ func copyNew(path string, dir int, name string, size int64) error {
 }
 
 // setMeta gives a file that this package has made the owner, attributes, mode and time of a saved state.
-func setMeta(dir int, name string, s saved) error {
+func setMeta(dir int, name string, s savedState) error {
 	if err := chownAt(dir, name, stat{UID: s.UID, GID: s.GID}); err != nil {
 		return err
 	}

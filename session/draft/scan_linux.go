@@ -46,13 +46,13 @@ type scanner struct {
 	nodes []node
 	// visit receives the nodes instead of nodes, without a comparison: they have no kind.
 	visit func(*node)
-	found map[seenKey]bool // paths with an entry
+	found map[pathKey]bool // paths with an entry
 	// unread lists directories whose entries cannot be read.
-	unread []seenKey
+	unread []pathKey
 }
 
-// cannotRead makes a node a conflict if the error is that its owner has no right to read it, and returns other errors.
-func (s *scanner) cannotRead(n *node, err error) error {
+// conflictIfUnreadable makes a node a conflict if the error is that its owner has no right to read it, and returns other errors.
+func (s *scanner) conflictIfUnreadable(n *node, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
@@ -71,7 +71,7 @@ func (d *Draft) scan(ctx context.Context, visit func(*node)) (*scanner, error) {
 	if err := d.loadSeen(); err != nil {
 		return nil, err
 	}
-	s := &scanner{ctx: ctx, d: d, stamp: d.info.Stamp, visit: visit, found: map[seenKey]bool{}}
+	s := &scanner{ctx: ctx, d: d, stamp: d.info.Stamp, visit: visit, found: map[pathKey]bool{}}
 	for i, r := range d.Roots() {
 		s.root = i
 		if err := s.walkRoot(r); err != nil {
@@ -132,20 +132,20 @@ func (s *scanner) walkDir(rel string, up, low int, parent node) error {
 		return fmt.Errorf("%q: %w", rel, err)
 	}
 	if parent.opaque && low >= 0 && s.visit == nil {
-		if err := s.hiddenNames(rel, low, all); err != nil {
+		if err := s.addHiddenNames(rel, low, all); err != nil {
 			return err
 		}
 	}
 	for _, name := range all {
-		if err := s.entry(join(rel, name), name, up, low, parent); err != nil {
+		if err := s.addEntry(join(rel, name), name, up, low, parent); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hiddenNames adds the names in the root's directory that an opaque directory deletes.
-func (s *scanner) hiddenNames(rel string, low int, shown []string) error {
+// addHiddenNames adds the names in the root's directory that an opaque directory deletes.
+func (s *scanner) addHiddenNames(rel string, low int, shown []string) error {
 	all, err := names(low)
 	if err != nil {
 		return fmt.Errorf("%q: %w", rel, err)
@@ -170,9 +170,9 @@ func (s *scanner) hiddenNames(rel string, low int, shown []string) error {
 	return nil
 }
 
-// entry adds an entry of an upper directory, and what is beneath it. It reads again what a running session, or a process outside,
+// addEntry adds an entry of an upper directory, and what is beneath it. It reads again what a running session, or a process outside,
 // has replaced at the time.
-func (s *scanner) entry(rel, name string, up, low int, parent node) error {
+func (s *scanner) addEntry(rel, name string, up, low int, parent node) error {
 	for try := 1; ; try++ {
 		before := len(s.nodes)
 		err := s.readEntry(rel, name, up, low, parent)
@@ -200,7 +200,7 @@ func (s *scanner) readEntry(rel, name string, up, low int, parent node) error {
 			return err
 		}
 	}
-	key := seenKey{s.root, rel}
+	key := pathKey{s.root, rel}
 	s.found[key] = true
 	n := node{root: s.root, rel: rel, up: u, low: l}
 	p := s.d.seen.getOrAdd(s.root, rel, l.version())
@@ -212,7 +212,7 @@ func (s *scanner) readEntry(rel, name string, up, low int, parent node) error {
 			err = s.checkTree(&n, low, name)
 		}
 	case u.isDir():
-		return s.directory(n, name, up, low, parent)
+		return s.addDirectory(n, name, up, low, parent)
 	default:
 		if err = s.compareFile(&n, name, up, low, parent); err == nil && n.isListed() {
 			err = s.checkFile(&n, name, up, low)
@@ -228,8 +228,8 @@ func (s *scanner) readEntry(rel, name string, up, low int, parent node) error {
 	return nil
 }
 
-// directory adds a directory's entry and what is beneath it.
-func (s *scanner) directory(n node, name string, up, low int, parent node) error {
+// addDirectory adds a directory's entry and what is beneath it.
+func (s *scanner) addDirectory(n node, name string, up, low int, parent node) error {
 	before := len(s.nodes)
 	err := s.readDirectory(n, name, up, low, parent)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -240,8 +240,8 @@ func (s *scanner) directory(n node, name string, up, low int, parent node) error
 		n.kind = Modified
 	}
 	s.nodes = s.nodes[:before]
-	s.unread = append(s.unread, seenKey{n.root, n.rel})
-	err = s.cannotRead(&n, err)
+	s.unread = append(s.unread, pathKey{n.root, n.rel})
+	err = s.conflictIfUnreadable(&n, err)
 	s.add(n)
 	return err
 }
@@ -347,7 +347,7 @@ func (s *scanner) compareFile(n *node, name string, up, low int, parent node) er
 	}
 	a, err := attributesAt(up, name, n.up, true)
 	if err != nil {
-		return s.cannotRead(n, err)
+		return s.conflictIfUnreadable(n, err)
 	}
 	n.escaped = a.escaped
 	if a.unknown != "" {
@@ -376,7 +376,7 @@ func (s *scanner) compareFile(n *node, name string, up, low int, parent node) er
 	}
 	b, err := attributesAt(low, name, n.low, false)
 	if err != nil {
-		return s.cannotRead(n, err)
+		return s.conflictIfUnreadable(n, err)
 	}
 	n.kind = Meta
 	if n.up.Mtime == n.low.Mtime && sameOwner(n.up, n.low) && sameAttributes(a, b) {
@@ -388,7 +388,7 @@ func (s *scanner) compareFile(n *node, name string, up, low int, parent node) er
 // sameContent compares an entry with the root's file, unless the same versions were found equal before.
 func (s *scanner) sameContent(n *node, name string, up, low int) (bool, error) {
 	key := [2]version{n.up.version(), n.low.version()}
-	if s.d.equal[key] {
+	if s.d.equalContent[key] {
 		return true, nil
 	}
 	same, err := sameContent(up, name, low, name, n.up, n.low)
@@ -396,10 +396,10 @@ func (s *scanner) sameContent(n *node, name string, up, low int) (bool, error) {
 		return false, nil
 	}
 	if same && err == nil && n.up.isFile() {
-		if s.d.equal == nil {
-			s.d.equal = map[[2]version]bool{}
+		if s.d.equalContent == nil {
+			s.d.equalContent = map[[2]version]bool{}
 		}
-		s.d.equal[key] = true
+		s.d.equalContent[key] = true
 	}
 	return same, err
 }
@@ -481,12 +481,12 @@ func (d *Draft) Scan(ctx context.Context, command int) (int, error) {
 	}
 	defer unlock()
 	touched := 0
-	err = d.scanCommand(ctx, command, func(seenKey) { touched++ })
+	err = d.scanCommand(ctx, command, func(pathKey) { touched++ })
 	return touched, err
 }
 
 // scanCommand calls touched with the paths that changed, or left the upper directory, since the last scan, and records them.
-func (d *Draft) scanCommand(ctx context.Context, command int, touched func(seenKey)) error {
+func (d *Draft) scanCommand(ctx context.Context, command int, touched func(pathKey)) error {
 	s, err := d.scan(ctx, func(n *node) {
 		if n.rel == "" {
 			return
@@ -504,13 +504,13 @@ func (d *Draft) scanCommand(ctx context.Context, command int, touched func(seenK
 			p.During = append(p.During, command)
 		}
 		d.seen.touch(p)
-		touched(seenKey{n.root, n.rel})
+		touched(pathKey{n.root, n.rel})
 	})
 	if err != nil {
 		return err
 	}
 	for key, p := range d.seen.paths {
-		if !s.found[key] && !slices.ContainsFunc(s.unread, func(d seenKey) bool { return d.root == key.root && beneath(key.path, d.path) }) {
+		if !s.found[key] && !slices.ContainsFunc(s.unread, func(d pathKey) bool { return d.root == key.root && beneath(key.path, d.path) }) {
 			if p.Upper != (version{}) {
 				touched(key)
 			}
@@ -532,11 +532,11 @@ func (d *Draft) loadSeen() error {
 	if err != nil {
 		return err
 	}
-	if d.seen != nil && d.seenFile == st.version() {
+	if d.seen != nil && d.seenVersion == st.version() {
 		return nil
 	}
 	if !st.exists() {
-		d.seen, d.seenFile = newSeen(), version{}
+		d.seen, d.seenVersion = newScanRecords(), version{}
 		return nil
 	}
 	f, err := os.Open(path)
@@ -544,10 +544,10 @@ func (d *Draft) loadSeen() error {
 		return fmt.Errorf("draft: %w", err)
 	}
 	defer f.Close()
-	if d.seen, err = decodeSeen(f); err != nil {
+	if d.seen, err = decodeScanRecords(f); err != nil {
 		return fmt.Errorf("draft: %s: %w", path, err)
 	}
-	d.seenFile = st.version()
+	d.seenVersion = st.version()
 	return nil
 }
 
@@ -575,7 +575,7 @@ func (d *Draft) saveSeen() error {
 	d.seen.lines += lines
 	clear(d.seen.dirty)
 	st, err := statAt(unix.AT_FDCWD, path)
-	d.seenFile = st.version()
+	d.seenVersion = st.version()
 	return err
 }
 

@@ -16,37 +16,39 @@ type version struct {
 	Ctime int64  `json:"c,omitempty"`
 }
 
-// seenPath is a path's record from scans.
-type seenPath struct {
-	Root   int     `json:"r,omitempty"`
-	Path   rawPath `json:"p"`
-	Lower  version `json:"l"`           // the root's file when a scan first saw the path
-	Ours   bool    `json:"o,omitempty"` // Lower was written by a commit of this draft
-	Upper  version `json:"u"`           // the upper entry at the last Scan
-	During []int   `json:"d,omitempty"`
-	Gone   bool    `json:"x,omitempty"` // in the file only: the path's record is removed
+// pathRecord is a path's record from scans.
+type pathRecord struct {
+	Root      int     `json:"r,omitempty"`
+	Path      rawPath `json:"p"`
+	Lower     version `json:"l"`           // the root's file when a scan first saw the path
+	Ours      bool    `json:"o,omitempty"` // Lower was written by a commit of this draft
+	Upper     version `json:"u"`           // the upper entry at the last Scan
+	During    []int   `json:"d,omitempty"`
+	IsRemoved bool    `json:"x,omitempty"` // in the file only: the path's record is removed
 }
 
-// seenKey identifies a path of a draft.
-type seenKey struct {
+// pathKey identifies a path of a draft.
+type pathKey struct {
 	root int
 	path string
 }
 
-// seen holds the records of the file "seen". Records are appended; later ones replace earlier ones of the same path.
-type seen struct {
-	paths   map[seenKey]*seenPath
-	dirty   map[seenKey]bool // to be appended
+// scanRecords holds the records of the file "seen". Records are appended; later ones replace earlier ones of the same path.
+type scanRecords struct {
+	paths   map[pathKey]*pathRecord
+	dirty   map[pathKey]bool // to be appended
 	lines   int              // in the file
 	damaged bool             // the file must be rewritten before a record is appended
 }
 
-func newSeen() *seen { return &seen{paths: map[seenKey]*seenPath{}, dirty: map[seenKey]bool{}} }
+func newScanRecords() *scanRecords {
+	return &scanRecords{paths: map[pathKey]*pathRecord{}, dirty: map[pathKey]bool{}}
+}
 
-// decodeSeen reads the file. Lines that a crash has damaged are skipped: their paths have no baseline, so only the rule of
+// decodeScanRecords reads the file. Lines that a crash has damaged are skipped: their paths have no baseline, so only the rule of
 // the start time holds for them.
-func decodeSeen(r io.Reader) (*seen, error) {
-	s := newSeen()
+func decodeScanRecords(r io.Reader) (*scanRecords, error) {
+	s := newScanRecords()
 	in := bufio.NewReader(r)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -58,13 +60,13 @@ func decodeSeen(r io.Reader) (*seen, error) {
 			return nil, err
 		}
 		s.lines++
-		var p seenPath
+		var p pathRecord
 		if json.Unmarshal(line, &p) != nil || p.Root < 0 {
 			s.damaged = true
 			continue
 		}
-		key := seenKey{p.Root, string(p.Path)}
-		if p.Gone {
+		key := pathKey{p.Root, string(p.Path)}
+		if p.IsRemoved {
 			delete(s.paths, key)
 			continue
 		}
@@ -73,14 +75,14 @@ func decodeSeen(r io.Reader) (*seen, error) {
 }
 
 // get returns the record of a path, or nil.
-func (s *seen) get(root int, path string) *seenPath { return s.paths[seenKey{root, path}] }
+func (s *scanRecords) get(root int, path string) *pathRecord { return s.paths[pathKey{root, path}] }
 
 // getOrAdd returns the record of a path. It adds one with the given baseline if a scan sees the path first.
-func (s *seen) getOrAdd(root int, path string, lower version) *seenPath {
-	key := seenKey{root, path}
+func (s *scanRecords) getOrAdd(root int, path string, lower version) *pathRecord {
+	key := pathKey{root, path}
 	p := s.paths[key]
 	if p == nil {
-		p = &seenPath{Root: root, Path: rawPath(path), Lower: lower}
+		p = &pathRecord{Root: root, Path: rawPath(path), Lower: lower}
 		s.paths[key] = p
 		s.dirty[key] = true
 	}
@@ -88,17 +90,17 @@ func (s *seen) getOrAdd(root int, path string, lower version) *seenPath {
 }
 
 // touch marks the record to be written with the next save.
-func (s *seen) touch(p *seenPath) { s.dirty[seenKey{p.Root, string(p.Path)}] = true }
+func (s *scanRecords) touch(p *pathRecord) { s.dirty[pathKey{p.Root, string(p.Path)}] = true }
 
 // setOurs records the root's file as written by a commit.
-func (s *seen) setOurs(root int, path string, lower version) {
+func (s *scanRecords) setOurs(root int, path string, lower version) {
 	p := s.getOrAdd(root, path, lower)
 	p.Lower, p.Ours = lower, true
 	s.touch(p)
 }
 
 // forget removes the record of a path that left the upper directory. Files that a commit wrote stay recorded.
-func (s *seen) forget(key seenKey) {
+func (s *scanRecords) forget(key pathKey) {
 	if p := s.paths[key]; p != nil && p.Ours {
 		if p.Upper != (version{}) {
 			p.Upper = version{}
@@ -111,7 +113,7 @@ func (s *seen) forget(key seenKey) {
 }
 
 // encode returns the lines to append, or, if all, the whole file.
-func (s *seen) encode(all bool) (b []byte, lines int, err error) {
+func (s *scanRecords) encode(all bool) (b []byte, lines int, err error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -126,7 +128,7 @@ func (s *seen) encode(all bool) (b []byte, lines int, err error) {
 	for key := range s.dirty {
 		p := s.paths[key]
 		if p == nil {
-			p = &seenPath{Root: key.root, Path: rawPath(key.path), Gone: true}
+			p = &pathRecord{Root: key.root, Path: rawPath(key.path), IsRemoved: true}
 		}
 		if err := e.Encode(p); err != nil {
 			return nil, 0, err

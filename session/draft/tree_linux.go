@@ -123,7 +123,7 @@ func linkedFiles(nodes []node, chosen []*node) (list []linkedFile) {
 
 // checkTree returns a conflict if a tree that the commit removes is not what the plan has. The tree may have a temporary name.
 func (a *applier) checkTree(n *node, low int, name string) error {
-	want := a.plan.steps[seenKey{n.root, n.rel}].Tree
+	want := a.plan.steps[pathKey{n.root, n.rel}].Tree
 	if want == nil {
 		return nil
 	}

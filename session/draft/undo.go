@@ -14,25 +14,25 @@ import (
 // limit, or were never saved.
 var ErrNotUndoable = errors.New("draft: undo impossible")
 
-// saved is a path's state after a command, as the session saw it.
-type saved struct {
-	Root   int               `json:"r,omitempty"`
-	Path   rawPath           `json:"p"`
-	Mode   uint32            `json:"m,omitempty"` // with the type; 0: no file
-	UID    uint32            `json:"uid,omitempty"`
-	GID    uint32            `json:"gid,omitempty"`
-	Mtime  int64             `json:"t,omitempty"`
-	Size   int64             `json:"s,omitempty"`
-	Target []byte            `json:"to,omitempty"` // of a symbolic link
-	Attrs  map[string][]byte `json:"x,omitempty"`
-	Opaque bool              `json:"o,omitempty"`    // a directory that shows nothing of the root's
-	Lower  bool              `json:"l,omitempty"`    // no entry: the root's file shows, if there is one
-	File   int               `json:"f,omitempty"`    // number of the copy, from 1
-	Lost   bool              `json:"lost,omitempty"` // the limit left no room for a copy
+// savedState is a path's state after a command, as the session saw it.
+type savedState struct {
+	Root      int               `json:"r,omitempty"`
+	Path      rawPath           `json:"p"`
+	Mode      uint32            `json:"m,omitempty"` // with the type; 0: no file
+	UID       uint32            `json:"uid,omitempty"`
+	GID       uint32            `json:"gid,omitempty"`
+	Mtime     int64             `json:"t,omitempty"`
+	Size      int64             `json:"s,omitempty"`
+	Target    []byte            `json:"to,omitempty"` // of a symbolic link
+	Attrs     map[string][]byte `json:"x,omitempty"`
+	Opaque    bool              `json:"o,omitempty"`    // a directory that shows nothing of the root's
+	Lower     bool              `json:"l,omitempty"`    // no entry: the root's file shows, if there is one
+	File      int               `json:"f,omitempty"`    // number of the copy, from 1
+	NotStored bool              `json:"lost,omitempty"` // the limit left no room for a copy
 }
 
 // encodeSaved returns the manifest of a command.
-func encodeSaved(all []saved) ([]byte, error) {
+func encodeSaved(all []savedState) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -46,7 +46,7 @@ func encodeSaved(all []saved) ([]byte, error) {
 }
 
 // decodeSaved reads the manifest of a command.
-func decodeSaved(r io.Reader) (all []saved, err error) {
+func decodeSaved(r io.Reader) (all []savedState, err error) {
 	b, err := io.ReadAll(bufio.NewReader(r))
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func decodeSaved(r io.Reader) (all []saved, err error) {
 		return nil, errors.New("damaged (incomplete)")
 	}
 	for _, line := range lines[:len(lines)-1] {
-		var s saved
+		var s savedState
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			return nil, fmt.Errorf("damaged (%w)", err)
 		}

@@ -37,7 +37,7 @@ func TestUndo_RestoresTheTreeBeforeACommand(t *testing.T) {
 				n := min(1+r.IntN(8), len(ops))
 				b.do(ops[:n]...)
 				ops = ops[n:]
-				_, err := b.d.Save(ctx, command, 1<<30)
+				_, err := b.d.SaveVersions(ctx, command, 1<<30)
 				check(t, err)
 				command++
 			}
@@ -52,7 +52,7 @@ func TestUndo_RestoresTheTreeBeforeACommand(t *testing.T) {
 					t.Fatalf("before command %d of %d: %q", to, len(before), diff)
 				}
 				before = before[:to+1]
-				_, err = b.d.Save(ctx, command, 1<<30) // what the undo changed
+				_, err = b.d.SaveVersions(ctx, command, 1<<30) // what the undo changed
 				check(t, err)
 				command++
 			}
@@ -74,7 +74,7 @@ func TestUndo_LeavesTheRoot_WhenGivenTheRootItself(t *testing.T) {
 	b := newBed(t, fillEverything(t))
 	b.mount()
 	b.must(op{Do: "append", A: []byte("keep/f"), Data: "more"})
-	_, err := b.d.Save(ctx, 1, 1<<30)
+	_, err := b.d.SaveVersions(ctx, 1, 1<<30)
 	check(t, err)
 	before := tree(t, b.lower)
 	if _, err := b.d.Undo(ctx, 1, os.Open); !errors.Is(err, ErrNoView) {
@@ -94,7 +94,7 @@ func TestUndo_Fails_WhenTheLimitLeftNoRoom(t *testing.T) {
 	b.mount()
 	for i := range 3 {
 		b.must(op{Do: "append", A: []byte("keep/f"), Data: "more"})
-		_, err := b.d.Save(ctx, i, 12)
+		_, err := b.d.SaveVersions(ctx, i, 12)
 		check(t, err)
 	}
 	now := b.seenInside()

@@ -102,7 +102,7 @@ func (w *RemoteHost) Ensure(ctx context.Context) error {
 // start starts the link. One that is about to exit may still hold the lock.
 func (w *RemoteHost) start(program string) error {
 	for until := time.Now().Add(closeTimeout); ; time.Sleep(10 * time.Millisecond) {
-		err := launch.Process("the connection to "+string(w.Target), sys.SelfExe(), w.LinkArgv(w.Target, program), w.Log)
+		err := launch.StartProcess("the connection to "+string(w.Target), sys.SelfExe(), w.LinkArgv(w.Target, program), w.Log)
 		if errors.Is(err, launch.ErrRunning) && time.Now().Before(until) {
 			conn, err := netsock.Dial(w.file("sock"))
 			if err != nil {
@@ -180,7 +180,7 @@ func (w *RemoteHost) Disconnect(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	_ = conn.Close()
-	pid, err := strconv.Atoi(launch.Holder(w.file("lock")))
+	pid, err := strconv.Atoi(launch.HolderSocket(w.file("lock")))
 	if err != nil || pid < 2 || !launch.IsHeld(w.file("lock")) {
 		return false, err
 	}

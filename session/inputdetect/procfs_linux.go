@@ -7,14 +7,14 @@ import "github.com/longterm-dev/longterm/session/sys"
 // The files that are read here and not in package sys (syscall, wchan, fdinfo, schedstat, net/tcp) are used for
 // evidence only. A probe reads them many times a second into its own buffers.
 type process struct {
-	sys.Dir
+	sys.ProcDir
 	pid int
 	sys.Stat
 }
 
 // openProcess opens a process. It fails if the process does not exist or may not be seen.
 func (p *Prober) openProcess(pid int) (process, bool) {
-	dir, err := sys.OpenDir(pid)
+	dir, err := sys.OpenProcDir(pid)
 	if err != nil {
 		return process{}, false
 	}

@@ -11,7 +11,7 @@ import (
 // BlockedRead returns the size of the read in which a thread is blocked, in bytes, and the thread's stack pointer. Each
 // is 0 if unknown.
 func BlockedRead(pid, tid int) (size int, stack uint64) {
-	dir, err := sys.OpenDir(pid)
+	dir, err := sys.OpenProcDir(pid)
 	if err != nil {
 		return 0, 0
 	}

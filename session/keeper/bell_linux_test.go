@@ -32,16 +32,16 @@ func TestBell_Retried_WhenSwitchFails(t *testing.T) {
 	}
 	var said bytes.Buffer
 	k := &Keeper{log: slog.New(slog.NewTextHandler(&said, nil))}
-	l := &listener{bell: bell}
+	l := &listener{readySignal: bell}
 	k.listeners = map[sessionRun]*listener{{}: l}
 	k.mu.Lock()
-	l.lingering = true
-	k.setBellLocked(l)
+	l.spinWaiting = true
+	k.setReadySignalLocked(l)
 	if err := unix.Close(at); err != nil {
 		t.Fatal(err)
 	}
-	l.lingering = false
-	k.setBellLocked(l) // the descriptor is closed
+	l.spinWaiting = false
+	k.setReadySignalLocked(l) // the descriptor is closed
 	k.mu.Unlock()
 	if _, err := unix.Write(pipe[1], []byte("x")); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestBell_Retried_WhenSwitchFails(t *testing.T) {
 	if err := bell.Wait(func() bool { // only a bell that is on rings
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return !l.bellBroken
+		return !l.readySignalBroken
 	}); err != nil {
 		t.Fatal(err)
 	}

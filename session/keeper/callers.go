@@ -25,10 +25,10 @@ type rejection struct {
 }
 
 const (
-	// reasonBound refuses processes of restricted sessions.
-	reasonBound    = "it runs in a session that is judged, an agent's, or has a policy or a sandbox; use the daemon instead"
-	reasonOfDaemon = "the daemon runs it; use the daemon instead"
-	reasonFiltered = "it has a filter of system calls, as processes of judged sessions have; use the daemon instead"
+	// reasonRestricted refuses processes of restricted sessions.
+	reasonRestricted = "it runs in a session that is judged, an agent's, or has a policy or a sandbox; use the daemon instead"
+	reasonOfDaemon   = "the daemon runs it; use the daemon instead"
+	reasonFiltered   = "it has a filter of system calls, as processes of judged sessions have; use the daemon instead"
 )
 
 // checkCaller returns why a caller is not served. It uses only data of the kernel: a process's memory (command line,
@@ -45,12 +45,12 @@ func (k *Keeper) checkCaller(c *conn) rejection {
 		}
 		return rejection{} // the system has no /proc
 	}
-	line := peer.Below(func(pid int) bool { return pid == os.Getpid() })
-	cgroup := peer.Cgroup()
-	inSession := len(line) > 0 || cgroup != "" || len(peer.Below(isLongterm)) > 0
+	line := peer.AncestorsBelow(func(pid int) bool { return pid == os.Getpid() })
+	cgroup := peer.CgroupSession()
+	inSession := len(line) > 0 || cgroup != "" || len(peer.AncestorsBelow(isLongterm)) > 0
 	filtered := inSession && sys.HasOwnFilter(pid)
-	k.spawning.Lock() // so that each forked child is known
-	defer k.spawning.Unlock()
+	k.spawnMu.Lock() // so that each forked child is known
+	defer k.spawnMu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.isDaemonLocked(pid) {
@@ -58,12 +58,12 @@ func (k *Keeper) checkCaller(c *conn) rejection {
 	}
 	if ch, ok := caller.SessionOf(line, k.sessionsByPIDLocked()); ok {
 		if k.isRestrictedLocked(ch) {
-			return rejection{ch.id, reasonBound}
+			return rejection{ch.id, reasonRestricted}
 		}
 		return rejection{}
 	}
 	if ch := k.children[cgroup]; ch != nil && k.isRestrictedLocked(ch) {
-		return rejection{cgroup, reasonBound}
+		return rejection{cgroup, reasonRestricted}
 	}
 	switch {
 	case k.isRunByDaemonLocked(line):
@@ -104,7 +104,7 @@ func (k *Keeper) hasRestrictedSession() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, ch := range k.children {
-		if ch.bound {
+		if ch.restricted {
 			return true
 		}
 	}
@@ -129,14 +129,14 @@ func (k *Keeper) isRestrictedLocked(ch *child) bool {
 			return true
 		}
 	}
-	return ch.bound
+	return ch.restricted
 }
 
-// handleBound marks a session as restricted.
-func handleBound(k *Keeper, _ *conn, m *wire.Bound, _ []*os.File) error {
+// handleRestricted marks a session as restricted.
+func handleRestricted(k *Keeper, _ *conn, m *wire.Restricted, _ []*os.File) error {
 	if ch, err := k.child(m.ID); err == nil {
 		k.mu.Lock()
-		ch.bound = true
+		ch.restricted = true
 		k.mu.Unlock()
 	}
 	return nil
@@ -144,8 +144,8 @@ func handleBound(k *Keeper, _ *conn, m *wire.Bound, _ []*os.File) error {
 
 // rejections queues rejected callers for the daemon, which records them: the keeper opens no file. Guarded by Keeper.mu.
 type rejections struct {
-	pending []*wire.Refused // not sent yet
-	sentAt  time.Time       // when the last batch was sent
+	pending []*wire.Rejected // not sent yet
+	sentAt  time.Time        // when the last batch was sent
 }
 
 const (
@@ -163,7 +163,7 @@ func (k *Keeper) noteRejected(c *conn, role string, reason rejection) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := &k.rejections
-	var of *wire.Refused
+	var of *wire.Rejected
 	for _, m := range r.pending {
 		if m.Session == reason.session && m.Role == role && m.Reason == reason.reason && m.UID == int64(c.uid) {
 			of = m
@@ -174,7 +174,7 @@ func (k *Keeper) noteRejected(c *conn, role string, reason rejection) {
 	case len(r.pending) == maxRejections:
 		of = r.pending[maxRejections-1]
 	default:
-		of = &wire.Refused{Session: reason.session, Role: role, Reason: reason.reason, UID: int64(c.uid), Time: time.Now().UnixNano()}
+		of = &wire.Rejected{Session: reason.session, Role: role, Reason: reason.reason, UID: int64(c.uid), Time: time.Now().UnixNano()}
 		r.pending = append(r.pending, of)
 	}
 	of.Count++

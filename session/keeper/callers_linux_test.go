@@ -17,23 +17,23 @@ import (
 // refusalRecorder is a daemon that allows each execution and collects rejected callers.
 type refusalRecorder struct {
 	notices
-	refused chan *wire.Refused
+	refused chan *wire.Rejected
 	allow   chan *wire.Execution
 }
 
-func (c refusalRecorder) RecordRefusal(m *wire.Refused) { c.refused <- m }
+func (c refusalRecorder) RecordRefusal(m *wire.Rejected) { c.refused <- m }
 
 func (c refusalRecorder) Execution(m *wire.Execution) func(aside func()) {
 	c.allow <- m
 	return nil
 }
 
-func (c refusalRecorder) ExecutionGone(*wire.ExecutionGone) {}
+func (c refusalRecorder) ExecutionGone(*wire.ExecutionEnded) {}
 
 // dialRefusalRecorder connects as such a daemon.
 func dialRefusalRecorder(t *testing.T, socket string) (*link.Link, refusalRecorder) {
 	t.Helper()
-	c := refusalRecorder{newNotices(), make(chan *wire.Refused, 64), make(chan *wire.Execution, 64)}
+	c := refusalRecorder{newNotices(), make(chan *wire.Rejected, 64), make(chan *wire.Execution, 64)}
 	l, err := link.Dial(socket, wire.RoleDaemon, "test", c)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCallers(t *testing.T) {
 	}
 	for _, id := range ids {
 		m, file := callerSession(t, id, socket, pid)
-		if m.Bound = id == "bound"; !m.Bound {
+		if m.Restricted = id == "bound"; !m.Restricted {
 			m = withExecutionChecks(t, m)
 		}
 		if _, err := l.Spawn(ctx(t), m); err != nil {
@@ -173,10 +173,10 @@ func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	if _, err := l.Spawn(ctx(t), m); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Bound("a"); err != nil {
+	if err := l.MarkRestricted("a"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Bound("none"); err != nil {
+	if err := l.MarkRestricted("none"); err != nil {
 		t.Fatal(err)
 	}
 	s := adopt(t, l, "a")
@@ -189,7 +189,7 @@ func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	counted := map[string]uint64{}
 	for range roles {
 		m := receive(t, c.refused, "refusal")
-		if counted[m.Role] += m.Count; m.Session != "a" || m.Reason != reasonBound || m.UID != int64(os.Getuid()) {
+		if counted[m.Role] += m.Count; m.Session != "a" || m.Reason != reasonRestricted || m.UID != int64(os.Getuid()) {
 			t.Errorf("%+v", m)
 		}
 	}

@@ -37,7 +37,7 @@ func callerMain(socket, role string) int {
 		err = wire.Decode(frame.Payload, &h)
 	}
 	how := "served"
-	if h.Refused != "" {
+	if h.Rejection != "" {
 		how = "refused"
 	}
 	if _, _, end := c.Read(); (end == nil) != (how == "served") {

@@ -40,7 +40,7 @@ type cgroups struct {
 	dir         string   // our directory, longterm-PID; empty: none
 	controllers []string // controllers that are enabled in dir
 
-	mu       sync.Mutex // guards left
+	mu       sync.Mutex // guards leftover
 	leftover []string   // cgroups of released sessions that still have processes
 }
 

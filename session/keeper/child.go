@@ -25,13 +25,13 @@ type child struct {
 	onPipes    bool   // standard streams are pipes
 	cgroup     string // separate cgroup directory; empty: none
 
-	ring      *ring.Ring
-	ringFile  *os.File
-	outputs   []*stream     // sources of output
-	ringMu    sync.Mutex    // held by the stream that writes to the ring
-	trimmedAt atomic.Uint64 // head when the ring was last trimmed
-	seenHead  uint64        // head at the last check for idle streams; only Run's goroutine uses it
-	order     pipeOrder     // which of two streams was written to first
+	ring        *ring.Ring
+	ringFile    *os.File
+	outputs     []*stream     // sources of output
+	ringMu      sync.Mutex    // held by the stream that writes to the ring
+	trimmedHead atomic.Uint64 // head when the ring was last trimmed
+	seenHead    uint64        // head at the last check for idle streams; only Run's goroutine uses it
+	order       pipeOrder     // which of two streams was written to first
 
 	activePumps atomic.Int32  // number of goroutines that read streams
 	pumpsDone   chan struct{} // closed when the last of them has ended
@@ -42,7 +42,7 @@ type child struct {
 	exitReported bool         // exit.Head is set: everything it printed is in the ring
 	outputClosed bool         // the output has ended
 	input        *os.File     // write end of standard input; nil if closed or missing
-	bound        bool         // the session is restricted (wire.Bound)
+	restricted   bool         // the session is restricted (wire.Bound)
 
 	shimSocket int // our end of the socket to a shim until its program was executed; -1: none
 }
@@ -72,7 +72,7 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 	}
 	c := &child{
 		id: m.ID, ring: r, ringFile: rf, onPipes: m.Pipe,
-		cols: uint16(m.Cols), rows: uint16(m.Rows), bound: m.Bound,
+		cols: uint16(m.Cols), rows: uint16(m.Rows), restricted: m.Restricted,
 		pumpsDone: make(chan struct{}), shimSocket: -1,
 	}
 	if err := k.startProcess(c, m); err != nil {
@@ -155,8 +155,8 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 		return err
 	}
 	c.order = newPipeOrder(files.outputs) // before the child can write
-	k.spawning.Lock()
-	defer k.spawning.Unlock()
+	k.spawnMu.Lock()
+	defer k.spawnMu.Unlock()
 	if m.Umask > 0 { // the umask of the whole process for a moment, in which it creates no files that depend on it
 		defer syscall.Umask(syscall.Umask(int(m.Umask-1) & 0o777))
 	}
@@ -228,8 +228,8 @@ func (k *Keeper) signal(c *child, sig syscall.Signal, scope string) error {
 		}
 		return ignoreNoProcess(syscall.Kill(-pgid, sig))
 	}
-	k.spawning.Lock() // excludes the reaper
-	defer k.spawning.Unlock()
+	k.spawnMu.Lock() // excludes the reaper
+	defer k.spawnMu.Unlock()
 	switch {
 	case scope == wire.ScopeAll:
 		if done, err := signalCgroup(c.cgroup, sig); done {

@@ -37,10 +37,10 @@ type queuedMessage struct {
 }
 
 const (
-	// greetTime bounds how long a connected peer may take to send its Hello.
-	greetTime = 10 * time.Second
-	// flushTime bounds the write of the last messages when a connection ends.
-	flushTime = time.Second
+	// handshakeTimeout bounds how long a connected peer may take to send its Hello.
+	handshakeTimeout = 10 * time.Second
+	// flushTimeout bounds the write of the last messages when a connection ends.
+	flushTimeout = time.Second
 )
 
 // newConn returns the connection of a peer.
@@ -138,11 +138,11 @@ func (k *Keeper) serve(c *conn) {
 	var writer sync.WaitGroup
 	writer.Go(c.writeQueue)
 	defer func() {
-		_ = c.File().SetWriteDeadline(time.Now().Add(flushTime))
+		_ = c.File().SetWriteDeadline(time.Now().Add(flushTimeout))
 		close(c.readEnded)
 		writer.Wait() // it closes the connection
 	}()
-	if err := k.greet(c); err != nil {
+	if err := k.handshake(c); err != nil {
 		k.log.Warn("greeting failed", "err", err)
 		return
 	}
@@ -167,9 +167,9 @@ func (k *Keeper) serve(c *conn) {
 	}
 }
 
-// greet exchanges Hello messages and checks the peer.
-func (k *Keeper) greet(c *conn) error {
-	if err := c.File().SetReadDeadline(time.Now().Add(greetTime)); err != nil {
+// handshake exchanges Hello messages and checks the peer.
+func (k *Keeper) handshake(c *conn) error {
+	if err := c.File().SetReadDeadline(time.Now().Add(handshakeTimeout)); err != nil {
 		return err
 	}
 	f, files, err := c.Read()
@@ -192,7 +192,7 @@ func (k *Keeper) greet(c *conn) error {
 	no := k.checkCaller(c)
 	c.send(&wire.Hello{
 		Version: wire.Version, MinVersion: wire.Version, Build: k.cfg.Build,
-		PID: int64(os.Getpid()), Key: k.cfg.Key, HandlesSignalCalls: true, Refused: no.reason,
+		PID: int64(os.Getpid()), Key: k.cfg.Key, HandlesSignalCalls: true, Rejection: no.reason,
 	})
 	if no.reason != "" {
 		k.noteRejected(c, hello.Role, no)

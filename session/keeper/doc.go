@@ -12,9 +12,8 @@
 // read; K4 notices are coalesced, so an absent or slow daemon blocks no session; K5 the protocol (package wire) is
 // pinned; K6 several keepers may run.
 //
-// Ownership and locks. Keeper.mu guards the maps and the supervisor's state. Keeper.freeze is held for reading while
-// bytes move from a PTY to a ring, and for writing across a re-execution, so that no byte is in between then.
-// Keeper.spawning makes fork and registration one step for the reaper. Order: freeze, child.moving, spawning, mu,
-// conn.mu and resting.mu. child.moving makes two streams one writer of a ring. A stream has a goroutine only while it
-// is active; see epollParker.
+// Ownership and locks. Keeper.mu guards the maps and the supervisor's state. Keeper.freeze is held for reading while bytes move
+// from a PTY to a ring, and for writing across a re-execution, so that no byte is in between then. Keeper.spawning makes fork
+// and registration one step for the reaper. Order: freeze, child.moving, spawning, mu, conn.mu and parker.mu. child.ringMu
+// makes two streams one writer of a ring. A stream has a goroutine only while it is active; see epollParker.
 package keeper

@@ -11,9 +11,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A keeper long outlives the process that started it, and everything it starts inherits from it. Before the first start
-// it drops accidental inheritance: open files (a script's lock would be held forever), a umask, a priority, limits on
-// files and CPU time. It catches ignored signals, see caught; launch.Keeper unblocks blocked ones.
+// A keeper long outlives the process that started it, and everything it starts inherits from it. Before the first start it
+// drops accidental inheritance: open files (a script's lock would be held forever), a umask, a priority, limits on files and
+// CPU time. It catches ignored signals (caughtSignals); launch.StartKeeper unblocks blocked ones.
 
 // defaultUmask is the umask of sessions whose caller sends none.
 const defaultUmask = 0o022

@@ -31,7 +31,7 @@ type listener struct {
 	file      *os.File
 	answered  chan struct{} // signals that an execution was answered
 
-	bell           *spinwait.ReadySignal // reports events on file
+	readySignal    *spinwait.ReadySignal // reports events on file
 	programStarted bool                  // the session's own program has been executed; only the listener's goroutine uses it
 	// Executions without an answer. Guarded by Keeper.mu:
 	waiting       map[uint64]*wire.Execution
@@ -80,7 +80,7 @@ func (k *Keeper) serveListener(l *listener) {
 	fd, err := k.openListener(l)
 	for err == nil {
 		var next error
-		err = l.bell.Wait(func() bool {
+		err = l.readySignal.Wait(func() bool {
 			next = k.receivePending(l, fd)
 			return !errors.Is(next, sys.ErrNoNotification)
 		})
@@ -126,16 +126,16 @@ func (k *Keeper) openListener(l *listener) (fd int, err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	l.bell = bell
-	k.setBellLocked(l)
+	l.readySignal = bell
+	k.setReadySignalLocked(l)
 	return fd, nil
 }
 
 // close frees the listener's files. It runs once the listener is no longer registered.
 func (l *listener) close() {
 	l.users.Wait()
-	if l.bell != nil {
-		_ = l.bell.Close()
+	if l.readySignal != nil {
+		_ = l.readySignal.Close()
 	}
 	if l.inbox != nil {
 		_ = l.inbox.Close()
@@ -146,13 +146,13 @@ func (l *listener) close() {
 // receivePending receives all pending executions and waits a moment for more.
 func (k *Keeper) receivePending(l *listener, fd int) error {
 	err := k.receiveOne(l, fd)
-	if err != nil || !k.setLingering(l, true) {
+	if err != nil || !k.setSpinWaiting(l, true) {
 		return err
 	}
-	for err == nil && k.setLingering(l, true) && spinwait.WaitReadable(fd) { // a process that starts one program mostly starts more
+	for err == nil && k.setSpinWaiting(l, true) && spinwait.WaitReadable(fd) { // a process that starts one program mostly starts more
 		err = k.receiveOne(l, fd)
 	}
-	k.setLingering(l, false)
+	k.setSpinWaiting(l, false)
 	if errors.Is(err, sys.ErrNoNotification) {
 		err = nil // check again for executions from before the bell was on
 	}
@@ -164,8 +164,8 @@ var errTooManyWaiting = errors.New("too many wait")
 
 // receiveOne receives one execution. An upgrade waits until a received execution is recorded.
 func (k *Keeper) receiveOne(l *listener, fd int) error {
-	k.freeze.RLock()
-	defer k.freeze.RUnlock()
+	k.freezeMu.RLock()
+	defer k.freezeMu.RUnlock()
 	if err := k.drainStaleInbox(l, fd); err != nil {
 		return err
 	}
@@ -249,8 +249,8 @@ func ignoreExited(err error) error {
 
 // handleExecutionAnswer answers the kernel as the daemon decided.
 func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.File) error {
-	k.freeze.RLock() // an execution must not be half answered during an upgrade
-	defer k.freeze.RUnlock()
+	k.freezeMu.RLock() // an execution must not be half answered during an upgrade
+	defer k.freezeMu.RUnlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := k.listenerOfLocked(m)
@@ -298,7 +298,7 @@ func (l *listener) removeExecution(number uint64) {
 
 // sendExecutionsLocked sends the waiting executions to a newly connected daemon.
 func (k *Keeper) sendExecutionsLocked() {
-	k.dropExitedLocked() // the former daemon answered those without reporting it
+	k.pruneExitedLocked() // the former daemon answered those without reporting it
 	for _, l := range k.listeners {
 		k.sendListenerLocked(l)
 		for _, e := range l.waiting {
@@ -311,11 +311,11 @@ func (k *Keeper) sendExecutionsLocked() {
 func (k *Keeper) pruneExited() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.dropExitedLocked()
+	k.pruneExitedLocked()
 }
 
-// dropExitedLocked removes executions whose processes have exited.
-func (k *Keeper) dropExitedLocked() {
+// pruneExitedLocked removes executions whose processes have exited.
+func (k *Keeper) pruneExitedLocked() {
 	for _, l := range k.listeners {
 		if len(l.waiting) == 0 {
 			continue
@@ -336,7 +336,7 @@ func (k *Keeper) dropEndedLocked(l *listener, is func(number uint64) bool) {
 		if is(number) {
 			l.removeExecution(number)
 			if k.supervisor.ready {
-				k.notifyLocked(&wire.ExecutionGone{ID: l.id, Run: l.number, Number: number})
+				k.notifyLocked(&wire.ExecutionEnded{ID: l.id, Run: l.number, Number: number})
 			}
 		}
 	}

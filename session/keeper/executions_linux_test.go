@@ -26,10 +26,10 @@ import (
 type decider struct {
 	notices
 	executions chan *wire.Execution
-	gone       chan *wire.ExecutionGone
+	gone       chan *wire.ExecutionEnded
 }
 
-func (j decider) ExecutionGone(m *wire.ExecutionGone) { j.gone <- m }
+func (j decider) ExecutionGone(m *wire.ExecutionEnded) { j.gone <- m }
 
 func (j decider) Execution(m *wire.Execution) func(aside func()) {
 	j.executions <- m
@@ -39,7 +39,7 @@ func (j decider) Execution(m *wire.Execution) func(aside func()) {
 // dialDecider connects as a ready daemon.
 func dialDecider(t testing.TB, socket string) (*link.Link, decider) {
 	t.Helper()
-	j := decider{newNotices(), make(chan *wire.Execution, 4096), make(chan *wire.ExecutionGone, 4096)}
+	j := decider{newNotices(), make(chan *wire.Execution, 4096), make(chan *wire.ExecutionEnded, 4096)}
 	l, err := link.Dial(socket, wire.RoleDaemon, "test", j)
 	if err != nil {
 		t.Fatal(err)

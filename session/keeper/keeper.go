@@ -54,19 +54,19 @@ type Keeper struct {
 	execCount uint64 // number of executions of this process, as upgrades add one
 
 	// Used by Run's goroutine only, as are writes to listener and locks:
-	stateLock  *os.File          // nil: not acquired; written with mu held
-	socket     os.FileInfo       // the socket file that we created
-	checkError string            // last logged error
-	checks     int               // number of checks, for parking idle streams
-	files      *dirwatch.Watcher // nil: the files are checked every second
-	movedState launch.Moved      // whether the state directory was moved
+	stateLock  *os.File           // nil: not acquired; written with mu held
+	socket     os.FileInfo        // the socket file that we created
+	checkError string             // last logged error
+	checks     int                // number of checks, for parking idle streams
+	files      *dirwatch.Watcher  // nil: the files are checked every second
+	movedState launch.MoveTracker // whether the state directory was moved
 
 	cgroups  cgroups
-	freeze   sync.RWMutex // held for writing during an upgrade
-	spawning sync.Mutex   // held during a fork, and while processes are reaped
+	freezeMu sync.RWMutex // held for writing during an upgrade
+	spawnMu  sync.Mutex   // held during a fork, and while processes are reaped
 	parker   epollParker
 	poller   *idlepoll.Poller
-	shims    sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
+	shimMu   sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
 
 	mu         sync.Mutex
 	children   map[string]*child // sessions by id
@@ -116,14 +116,14 @@ func Run(cfg Config) error {
 	signal.Notify(term, syscall.SIGTERM)
 
 	go k.accept(k.listener)
-	look, calmly := k.poller.Ticker(launch.WatchEvery), k.poller.LateTicker(releaseInterval, releaseDelay)
+	look, calmly := k.poller.Ticker(launch.WatchInterval), k.poller.LateTicker(releaseInterval, releaseDelay)
 	defer look.Stop()
 	defer calmly.Stop()
 	defer k.watchFiles()()
 	k.reap() // processes that ended between two executions
 	k.reportReady(nil)
 	k.startFirstDaemon()
-	time.AfterFunc(firstClientTime, k.endIfIdle)
+	time.AfterFunc(firstClientTimeout, k.endIfIdle)
 	var memory memrelease.Memory
 	var pages memrelease.Pages
 	for {
@@ -159,7 +159,7 @@ func (k *Keeper) startFirstDaemon() {
 	switch {
 	case len(k.cfg.Daemon) == 0:
 	case k.cfg.DaemonRuns || k.cfg.Handoff != nil:
-		time.AfterFunc(reconnectTime, func() { k.wantDaemon(nil) })
+		time.AfterFunc(reconnectTimeout, func() { k.wantDaemon(nil) })
 	default:
 		k.wantDaemon(nil)
 	}
@@ -206,7 +206,7 @@ func (k *Keeper) removeFiles() {
 		_ = os.Remove(k.cfg.StateLock)
 		_ = k.stateLock.Close()
 	}
-	if launch.IsFile(k.lock, k.cfg.Lock) {
+	if launch.IsSameFile(k.lock, k.cfg.Lock) {
 		_ = os.Remove(k.cfg.Lock)
 	}
 	_ = k.lock.Close()

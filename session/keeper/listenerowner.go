@@ -19,15 +19,15 @@ import (
 
 // listenerOwner states which process receives a listener's executions. Guarded by Keeper.mu.
 type listenerOwner struct {
-	receiveMu      sync.Mutex         // held while an execution is received; inbox is set with this and Keeper.mu held
-	inbox          *notifyqueue.Queue // nil: no daemon has requested one
-	daemonReceives bool               // a daemon receives executions
-	daemonPID      int                // its process
-	daemonNearby   bool               // a daemon that receives at times is connected: the keeper's goroutine need not linger
-	drainInbox     bool               // the inbox of a former daemon must be drained
-	lingering      bool               // the listener's goroutine waits for more by itself
-	bellBroken     bool               // the bell could not be switched
-	users          sync.WaitGroup     // users of the listener, besides its goroutine
+	receiveMu         sync.Mutex         // held while an execution is received; inbox is set with this and Keeper.mu held
+	inbox             *notifyqueue.Queue // nil: no daemon has requested one
+	daemonReceives    bool               // a daemon receives executions
+	daemonPID         int                // its process
+	daemonCanReceive  bool               // a daemon that receives at times is connected: the keeper's goroutine need not linger
+	drainInbox        bool               // the inbox of a former daemon must be drained
+	spinWaiting       bool               // the listener's goroutine waits for more by itself
+	readySignalBroken bool               // the bell could not be switched
+	users             sync.WaitGroup     // users of the listener, besides its goroutine
 }
 
 // receive receives an execution while no daemon does.
@@ -40,49 +40,50 @@ func (l *listener) receive(fd int) (sys.Notification, error) {
 	return l.inbox.ReceiveUnstored(fd)
 }
 
-// setBellLocked turns the bell on if no process waits at the listener.
-func (k *Keeper) setBellLocked(l *listener) {
-	if l.bell == nil {
+// setReadySignalLocked enables the ready signal unless a process waits at the listener itself.
+func (k *Keeper) setReadySignalLocked(l *listener) {
+	if l.readySignal == nil {
 		return // it is turned on when it is opened
 	}
-	err := l.bell.SetEnabled(!l.daemonReceives && !l.lingering) // it is open as long as the listener is registered
+	err := l.readySignal.SetEnabled(!l.daemonReceives && !l.spinWaiting) // it is open as long as the listener is registered
 	if err == nil {
-		l.bellBroken = false
+		l.readySignalBroken = false
 		return
 	}
-	if !l.bellBroken {
-		l.bellBroken = true
+	if !l.readySignalBroken {
+		l.readySignalBroken = true
 		k.log.Error("polling for executions: the kernel does not report them", "session", l.id, "err", err)
-		k.retrySyncWake(l)
+		k.retryReadySignal(l)
 	}
 }
 
-// retrySyncWake retries to switch a bell, and makes the listener check for executions meanwhile.
-func (k *Keeper) retrySyncWake(l *listener) {
-	time.AfterFunc(bellRetry, func() {
+// retryReadySignal retries setReadySignalLocked after readySignalRetry, and makes the listener check for executions meanwhile.
+func (k *Keeper) retryReadySignal(l *listener) {
+	time.AfterFunc(readySignalRetry, func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if k.listeners[l.sessionRun] != l || !l.bellBroken {
+		if k.listeners[l.sessionRun] != l || !l.readySignalBroken {
 			return
 		}
-		k.setBellLocked(l)
-		if l.bell.Wake(); l.bellBroken {
-			k.retrySyncWake(l)
+		k.setReadySignalLocked(l)
+		if l.readySignal.Wake(); l.readySignalBroken {
+			k.retryReadySignal(l)
 		}
 	})
 }
 
-// bellRetry bounds how long an execution waits if its bell is broken; otherwise it would wait forever.
-const bellRetry = 100 * time.Millisecond
+// readySignalRetry bounds how long an execution waits if its bell is broken; otherwise it would wait forever.
+const readySignalRetry = 100 * time.Millisecond
 
-// setLingering records whether the listener's goroutine waits for more by itself, and returns the resulting state.
-func (k *Keeper) setLingering(l *listener, yes bool) bool {
+// setSpinWaiting records whether the listener's goroutine waits at the listener itself. It returns the recorded state, which is
+// false if a daemon can receive executions.
+func (k *Keeper) setSpinWaiting(l *listener, yes bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	yes = yes && !l.daemonNearby
-	if l.lingering != yes {
-		l.lingering = yes
-		k.setBellLocked(l)
+	yes = yes && !l.daemonCanReceive
+	if l.spinWaiting != yes {
+		l.spinWaiting = yes
+		k.setReadySignalLocked(l)
 	}
 	return yes
 }
@@ -91,13 +92,13 @@ func (k *Keeper) setLingering(l *listener, yes bool) bool {
 // daemon had received.
 func (k *Keeper) resumeReceivingLocked() {
 	for _, l := range k.listeners {
-		l.daemonNearby = false
+		l.daemonCanReceive = false
 		if l.inbox == nil {
 			continue
 		}
 		l.daemonReceives, l.drainInbox = false, true
 		l.inbox.Grant(0)
-		k.setBellLocked(l)
+		k.setReadySignalLocked(l)
 		l.wakeLocked()
 	}
 }
@@ -105,12 +106,12 @@ func (k *Keeper) resumeReceivingLocked() {
 // wakeLocked makes the goroutine of this listener check its state now, instead of at the next execution.
 func (l *listener) wakeLocked() {
 	setSignal(l.answered)
-	if l.bell != nil {
-		l.bell.Wake()
+	if l.readySignal != nil {
+		l.readySignal.Wake()
 	}
 }
 
-// drainStaleInbox takes over the inbox of a daemon that is gone.
+// drainStaleInbox takes over the inbox of a daemon that has exited.
 func (k *Keeper) drainStaleInbox(l *listener, fd int) error {
 	k.mu.Lock()
 	in, look := l.inbox, l.drainInbox
@@ -157,9 +158,9 @@ func (k *Keeper) deferToDaemon(l *listener) error {
 
 // handleExecutionReceiver handles a daemon's request to receive, or to leave, executions.
 func handleExecutionReceiver(k *Keeper, c *conn, m *wire.ExecutionReceiver, _ []*os.File) error {
-	k.freeze.RLock()
+	k.freezeMu.RLock()
 	l, err := k.setReceiver(c, m)
-	k.freeze.RUnlock()
+	k.freezeMu.RUnlock()
 	if l != nil {
 		go k.adoptLeftExecution(l, c, m) // a process's memory can be a file whose server hangs
 	}
@@ -170,8 +171,8 @@ func handleExecutionReceiver(k *Keeper, c *conn, m *wire.ExecutionReceiver, _ []
 // are taken over together.
 func (k *Keeper) adoptLeftExecution(l *listener, c *conn, m *wire.ExecutionReceiver) {
 	defer l.users.Done()
-	k.freeze.RLock()
-	defer k.freeze.RUnlock()
+	k.freezeMu.RLock()
+	defer k.freezeMu.RUnlock()
 	k.mu.Lock()
 	lost := k.supervisor.conn != c
 	k.mu.Unlock()
@@ -193,7 +194,7 @@ func (k *Keeper) adoptLeftExecution(l *listener, c *conn, m *wire.ExecutionRecei
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if l.waiting[m.Number] == nil { // answered meanwhile, or unknown
-		c.send(&wire.ExecutionGone{ID: m.ID, Run: m.Run, Number: m.Number})
+		c.send(&wire.ExecutionEnded{ID: m.ID, Run: m.Run, Number: m.Number})
 	}
 }
 
@@ -213,14 +214,14 @@ func (k *Keeper) setReceiver(c *conn, m *wire.ExecutionReceiver) (*listener, err
 		return l, nil
 	default:
 		l.daemonReceives, l.daemonPID = m.Daemon && k.supervisor.ready, int(c.pid)
-		l.daemonNearby = l.daemonNearby || l.daemonReceives
+		l.daemonCanReceive = l.daemonCanReceive || l.daemonReceives
 		switch {
 		case !l.daemonReceives:
 			l.inbox.Grant(0)
 		case !l.drainInbox: // otherwise once the executions of the daemon before are known
 			l.inbox.Grant(l.daemonPID)
 		}
-		k.setBellLocked(l)
+		k.setReadySignalLocked(l)
 	}
 	return nil, nil
 }

@@ -14,7 +14,7 @@ import (
 // receiver is a daemon that checks on the goroutine of the notice, and so receives further executions itself.
 type receiver struct {
 	notices
-	gone chan *wire.ExecutionGone
+	gone chan *wire.ExecutionEnded
 
 	mu       sync.Mutex
 	l        *link.Link
@@ -22,7 +22,7 @@ type receiver struct {
 	judge    func(e *wire.Execution, aside func()) (answered bool)
 }
 
-func (d *receiver) ExecutionGone(m *wire.ExecutionGone) { d.gone <- m }
+func (d *receiver) ExecutionGone(m *wire.ExecutionEnded) { d.gone <- m }
 
 func (d *receiver) Execution(m *wire.Execution) func(aside func()) {
 	d.mu.Lock()
@@ -55,7 +55,7 @@ func dialReceiver(t testing.TB, socket string, judge func(*receiver, *wire.Execu
 		runtime.GOMAXPROCS(2)
 		t.Cleanup(func() { runtime.GOMAXPROCS(n) })
 	}
-	d := &receiver{notices: newNotices(), gone: make(chan *wire.ExecutionGone, 4096), notified: map[uint64]int{}}
+	d := &receiver{notices: newNotices(), gone: make(chan *wire.ExecutionEnded, 4096), notified: map[uint64]int{}}
 	d.judge = func(e *wire.Execution, aside func()) bool { return judge(d, e, aside) }
 	d.mu.Lock()
 	l, err := link.Dial(socket, wire.RoleDaemon, "test", d)

@@ -78,7 +78,7 @@ func (k *Keeper) pumpUntilIdle(c *child, o *stream) (rests bool) {
 			if c.ring.ShouldNotify() {
 				k.notify(&wire.Output{ID: c.id})
 			}
-			if c.ring.Head()-c.trimmedAt.Load() >= trimAfterBytes && why == moveEmpty {
+			if c.ring.Head()-c.trimmedHead.Load() >= trimAfterBytes && why == moveEmpty {
 				_ = o.file.SetReadDeadline(time.Now().Add(trimAfterIdle))
 			}
 		}
@@ -95,8 +95,8 @@ func (k *Keeper) pumpUntilIdle(c *child, o *stream) (rests bool) {
 // move reads until the stream is empty, the ring is full or enough was moved. Two streams alternate after each read,
 // which keeps their order as accurate as two pipes allow.
 func (k *Keeper) move(c *child, o *stream, fd int) (why moveEnd, moved int) {
-	k.freeze.RLock()
-	defer k.freeze.RUnlock()
+	k.freezeMu.RLock()
+	defer k.freezeMu.RUnlock()
 	c.ringMu.Lock()
 	defer c.ringMu.Unlock()
 	enough := maxMoveBytes
@@ -178,16 +178,16 @@ func (c *child) mustWaitForRoom(o *stream) bool {
 
 // trim frees the unused memory of a ring.
 func (k *Keeper) trim(c *child) {
-	k.freeze.RLock()
-	defer k.freeze.RUnlock()
+	k.freezeMu.RLock()
+	defer k.freezeMu.RUnlock()
 	c.ringMu.Lock()
 	defer c.ringMu.Unlock()
 	head := c.ring.Head()
-	if head-c.trimmedAt.Load() < trimAfterBytes || head != c.ring.Tail() {
+	if head-c.trimmedHead.Load() < trimAfterBytes || head != c.ring.Tail() {
 		return
 	}
 	if err := c.ring.Trim(); err != nil {
 		k.log.Debug("trim", "session", c.id, "err", err)
 	}
-	c.trimmedAt.Store(head)
+	c.trimmedHead.Store(head)
 }

@@ -12,8 +12,8 @@ import (
 // reap collects every process that ended: children, the daemon, helpers, and orphans of sessions, whose subreaper the
 // keeper is.
 func (k *Keeper) reap() {
-	k.spawning.Lock()
-	defer k.spawning.Unlock()
+	k.spawnMu.Lock()
+	defer k.spawnMu.Unlock()
 	for {
 		var status syscall.WaitStatus
 		var usage syscall.Rusage

@@ -26,28 +26,28 @@ type request struct {
 
 // requests is the table of requests by message kind.
 var requests = map[wire.Kind]request{
-	wire.KindSpawn:       on(handleSpawn),
-	wire.KindList:        on(handleList),
-	wire.KindAdopt:       on(handleAdopt),
-	wire.KindResume:      on(handleResume),
-	wire.KindSignal:      on(handleSignal),
-	wire.KindRelease:     on(handleRelease),
-	wire.KindReady:       on(handleReady),
-	wire.KindLeave:       on(handleLeave),
-	wire.KindStartDaemon: on(handleStartDaemon),
-	wire.KindUpgrade:     on(handleUpgrade),
-	wire.KindShutdown:    on(handleShutdown),
-	wire.KindStatus:      on(handleStatus),
-	wire.KindCloseInput:  on(handleCloseInput),
+	wire.KindSpawn:       typedHandler(handleSpawn),
+	wire.KindList:        typedHandler(handleList),
+	wire.KindAdopt:       typedHandler(handleAdopt),
+	wire.KindResume:      typedHandler(handleResume),
+	wire.KindSignal:      typedHandler(handleSignal),
+	wire.KindRelease:     typedHandler(handleRelease),
+	wire.KindReady:       typedHandler(handleReady),
+	wire.KindLeave:       typedHandler(handleLeave),
+	wire.KindStartDaemon: typedHandler(handleStartDaemon),
+	wire.KindUpgrade:     typedHandler(handleUpgrade),
+	wire.KindShutdown:    typedHandler(handleShutdown),
+	wire.KindStatus:      typedHandler(handleStatus),
+	wire.KindCloseInput:  typedHandler(handleCloseInput),
 
-	wire.KindBound: on(handleBound),
+	wire.KindRestricted: typedHandler(handleRestricted),
 
-	wire.KindExecutionAnswer:   on(handleExecutionAnswer),
-	wire.KindExecutionReceiver: on(handleExecutionReceiver),
+	wire.KindExecutionAnswer:   typedHandler(handleExecutionAnswer),
+	wire.KindExecutionReceiver: typedHandler(handleExecutionReceiver),
 }
 
-// on adapts a typed handler to the table.
-func on[M any, P interface {
+// typedHandler adapts a typed handler to the table.
+func typedHandler[M any, P interface {
 	*M
 	wire.Message
 }](handle func(*Keeper, *conn, P, []*os.File) error,
@@ -73,8 +73,8 @@ func (k *Keeper) dispatch(c *conn, f wire.Frame, files []*os.File) error {
 	return r.handle(k, c, m, files)
 }
 
-// done returns the Done message for an error.
-func done(req uint64, err error) *wire.Done {
+// doneMessage returns the Done message for an error.
+func doneMessage(req uint64, err error) *wire.Done {
 	d := &wire.Done{Req: req}
 	if err != nil {
 		d.Error = err.Error()
@@ -109,15 +109,15 @@ func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
 		c.send(k.spawnReply(m, ch, err))
 		return nil
 	}
-	k.shims.RLock() // no upgrade while a shim prepares itself
+	k.shimMu.RLock() // no upgrade while a shim prepares itself
 	ch, err := k.spawn(m)
 	if err != nil {
-		k.shims.RUnlock()
+		k.shimMu.RUnlock()
 		c.send(k.spawnReply(m, nil, err))
 		return nil
 	}
 	go func() { // other requests are served meanwhile
-		defer k.shims.RUnlock()
+		defer k.shimMu.RUnlock()
 		a, err := k.awaitShim(ch)
 		reply := k.spawnReply(m, ch, err)
 		reply.Shim, reply.Checked, reply.Report = err == nil, a.checked, a.report
@@ -153,7 +153,7 @@ func handleList(k *Keeper, c *conn, m *wire.List, _ []*os.File) error {
 	for _, ch := range k.children {
 		c.send(ch.describe(m.Req))
 	}
-	c.send(done(m.Req, nil))
+	c.send(doneMessage(m.Req, nil))
 	return nil
 }
 
@@ -171,13 +171,13 @@ func (c *child) describe(req uint64) *wire.Session {
 func handleAdopt(k *Keeper, c *conn, m *wire.Adopt, _ []*os.File) error {
 	ch, err := k.child(m.ID)
 	if err != nil {
-		c.send(done(m.Req, err))
+		c.send(doneMessage(m.Req, err))
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := c.sendFiles(ch.describe(m.Req), ch.files()...); err != nil {
-		c.send(done(m.Req, err))
+		c.send(doneMessage(m.Req, err))
 		return nil
 	}
 	if ch.exitReported {
@@ -203,7 +203,7 @@ func handleSignal(k *Keeper, c *conn, m *wire.Signal, _ []*os.File) error {
 	if err == nil {
 		err = k.signal(ch, syscall.Signal(m.Signal), m.Scope)
 	}
-	c.send(done(m.Req, err))
+	c.send(doneMessage(m.Req, err))
 	return nil
 }
 
@@ -215,7 +215,7 @@ func handleCloseInput(k *Keeper, c *conn, m *wire.CloseInput, _ []*os.File) erro
 		ch.closeInput()
 		k.mu.Unlock()
 	}
-	c.send(done(m.Req, err))
+	c.send(doneMessage(m.Req, err))
 	return nil
 }
 
@@ -225,7 +225,7 @@ func handleRelease(k *Keeper, c *conn, m *wire.Release, _ []*os.File) error {
 	if err == nil {
 		k.release(ch)
 	}
-	c.send(done(m.Req, err))
+	c.send(doneMessage(m.Req, err))
 	return nil
 }
 
@@ -255,7 +255,7 @@ func handleShutdown(k *Keeper, c *conn, m *wire.Shutdown, _ []*os.File) error {
 	k.supervisor.isWanted = false
 	k.mu.Unlock()
 	if alive > 0 && !m.Kill {
-		c.send(done(m.Req, errBusy))
+		c.send(doneMessage(m.Req, errBusy))
 		return nil
 	}
 	for _, ch := range all {
@@ -263,7 +263,7 @@ func handleShutdown(k *Keeper, c *conn, m *wire.Shutdown, _ []*os.File) error {
 			k.log.Warn("shutdown", "session", ch.id, "err", err)
 		}
 	}
-	c.send(done(m.Req, nil))
+	c.send(doneMessage(m.Req, nil))
 	k.requestEnd(nil)
 	return nil
 }

@@ -23,7 +23,7 @@ type stream struct {
 	id     ring.Stream
 	resume chan struct{} // the daemon made room in the ring
 	idle   atomic.Bool   // no output since the last check
-	// Guarded by Keeper.resting.mu:
+	// Guarded by Keeper.parker.mu:
 	neverPark  bool  // never park it again: its process was reaped, or it is released
 	parkNumber int32 // number of the parked stream; 0: not parked
 	// Guarded by Keeper.mu:

@@ -24,10 +24,10 @@ const (
 	// maxFreeKills is the number of daemons, killed right after their start, that are replaced without a pause.
 	maxFreeKills = 10
 	killDelay    = 100 * time.Millisecond
-	// reconnectTime bounds how long a running daemon may take to connect.
-	reconnectTime = 2 * time.Second
-	// firstClientTime is how long a keeper without sessions waits for its first client.
-	firstClientTime = 10 * time.Second
+	// reconnectTimeout bounds how long a running daemon may take to connect.
+	reconnectTimeout = 2 * time.Second
+	// firstClientTimeout is how long a keeper without sessions waits for its first client.
+	firstClientTimeout = 10 * time.Second
 )
 
 // errCrashLoop is the answer to requests for a daemon after it crashed too often.
@@ -66,13 +66,13 @@ func (k *Keeper) wantDaemon(w *daemonWaiter) {
 	s := &k.supervisor
 	if len(k.cfg.Daemon) == 0 {
 		if w != nil {
-			w.conn.send(done(w.req, errors.New("this keeper starts no daemon")))
+			w.conn.send(doneMessage(w.req, errors.New("this keeper starts no daemon")))
 		}
 		return
 	}
 	if s.ready {
 		if w != nil {
-			w.conn.send(done(w.req, nil))
+			w.conn.send(doneMessage(w.req, nil))
 		}
 		return
 	}
@@ -167,8 +167,8 @@ func (k *Keeper) daemonCrashedLocked(why string, killed bool) {
 	})
 }
 
-// nextDelay returns the pause before the next daemon after one that lived for life, or giveUp. A killed daemon is always
-// replaced, but not in a tight loop.
+// nextDelay returns the pause before the next daemon, or giveUp. life is the lifetime of the last one; outside reports that it
+// was killed from outside after it was ready. A killed daemon is always replaced, but not in a tight loop.
 func (s *supervisor) nextDelay(life time.Duration, outside bool) (delay time.Duration, giveUp bool) {
 	switch {
 	case life >= instantCrash:
@@ -189,7 +189,7 @@ func (s *supervisor) nextDelay(life time.Duration, outside bool) (delay time.Dur
 // answerWaitersLocked answers all waiters, with an error or nil.
 func (k *Keeper) answerWaitersLocked(err error) {
 	for _, w := range k.supervisor.waiters {
-		w.conn.send(done(w.req, err))
+		w.conn.send(doneMessage(w.req, err))
 	}
 	k.supervisor.waiters = nil
 }
@@ -263,7 +263,7 @@ func (k *Keeper) endIfIdle() {
 	if len(k.children) > 0 || len(k.listeners) > 0 || len(k.conns) > 0 || k.supervisor.isWanted || k.supervisor.pid != 0 {
 		return
 	}
-	if time.Since(k.started) < firstClientTime {
+	if time.Since(k.started) < firstClientTimeout {
 		return // its starter has not connected yet
 	}
 	k.requestEnd(nil)

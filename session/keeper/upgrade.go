@@ -32,11 +32,11 @@ const HandoffFlag = "--handoff-fd"
 // handleUpgrade re-executes the keeper from another binary.
 func handleUpgrade(k *Keeper, c *conn, m *wire.Upgrade, files []*os.File) error {
 	if len(files) != 1 {
-		c.send(done(m.Req, errors.New("upgrade: the new executable's descriptor is missing")))
+		c.send(doneMessage(m.Req, errors.New("upgrade: the new executable's descriptor is missing")))
 		return nil
 	}
 	err := k.upgrade(files[0])
-	c.send(done(m.Req, err)) // reached only after a failure
+	c.send(doneMessage(m.Req, err)) // reached only after a failure
 	k.log.Error("upgrade failed; continuing with the old version", "err", err)
 	return nil
 }
@@ -47,13 +47,13 @@ func (k *Keeper) upgrade(exe *os.File) error {
 	if err := k.probe(path); err != nil {
 		return fmt.Errorf("upgrade: the new executable does not run: %w", err)
 	}
-	k.shims.Lock() // each shim is complete or absent
-	defer k.shims.Unlock()
+	k.shimMu.Lock() // each shim is complete or absent
+	defer k.shimMu.Unlock()
 	// From here no byte is between a PTY and its ring, and no child is being started.
-	k.freeze.Lock()
-	defer k.freeze.Unlock()
-	k.spawning.Lock()
-	defer k.spawning.Unlock()
+	k.freezeMu.Lock()
+	defer k.freezeMu.Unlock()
+	k.spawnMu.Lock()
+	defer k.spawnMu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 
@@ -86,7 +86,7 @@ func (k *Keeper) probe(path string) error {
 		return err
 	}
 	defer null.Close()
-	k.spawning.Lock()
+	k.spawnMu.Lock()
 	pid, err := syscall.ForkExec(path, []string{"longterm", "version"}, &syscall.ProcAttr{
 		Env: os.Environ(), Files: []uintptr{null.Fd(), null.Fd(), null.Fd()},
 	})
@@ -95,7 +95,7 @@ func (k *Keeper) probe(path string) error {
 		k.helpers[pid] = func(st syscall.WaitStatus) { result <- st }
 		k.mu.Unlock()
 	}
-	k.spawning.Unlock()
+	k.spawnMu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		h := &wire.Handoff{
 			ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
 			Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.onPipes,
-			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil, Cgroup: c.cgroup, Bound: c.bound,
+			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil, Cgroup: c.cgroup, Restricted: c.restricted,
 		}
 		if c.input != nil {
 			h.InputFD = keep(c.input)
@@ -283,7 +283,7 @@ func (k *Keeper) resumeChild(payload []byte) error {
 	}
 	c := &child{
 		id: h.ID, pid: int(h.PID), started: time.Unix(0, h.Started),
-		cols: uint16(h.Cols), rows: uint16(h.Rows), onPipes: h.Pipe, cgroup: h.Cgroup, bound: h.Bound,
+		cols: uint16(h.Cols), rows: uint16(h.Rows), onPipes: h.Pipe, cgroup: h.Cgroup, restricted: h.Restricted,
 		pumpsDone: make(chan struct{}), shimSocket: -1,
 		ringFile: adoptFile(h.RingFD, "ring"),
 	}

@@ -138,7 +138,7 @@ func (k *Keeper) restoreFiles() {
 // hasVisibleLocks reports whether other keepers find the locks of this one. Without a lock in the state directory only the
 // first counts.
 func (k *Keeper) hasVisibleLocks() bool {
-	return launch.IsFile(k.lock, k.cfg.Lock) && (k.stateLock == nil || launch.IsFile(k.stateLock, k.cfg.StateLock))
+	return launch.IsSameFile(k.lock, k.cfg.Lock) && (k.stateLock == nil || launch.IsSameFile(k.stateLock, k.cfg.StateLock))
 }
 
 // stateDirOf returns the state directory that contains a lock.

@@ -107,7 +107,7 @@ func (r *Rule) optionHint(option string) string {
 
 // firstOperand returns the first word that is neither an option nor its value, or "".
 func (x *invocation) firstOperand() string {
-	if at := x.parseArgs().At; at+1 < len(x.argv) {
+	if at := x.parseArgs().FirstOperandIndex; at+1 < len(x.argv) {
 		return x.argv[at+1]
 	}
 	return ""
@@ -132,7 +132,7 @@ func (r *Rule) unknownOptionBefore(x *invocation) string {
 	if whole == nil {
 		whole = unknownProgram
 	}
-	at := x.parseArgs().At
+	at := x.parseArgs().FirstOperandIndex
 	args := whole.Parse(x.argv[1:min(at+1, len(x.argv))])
 	for _, o := range args.Options {
 		if !whole.IsFlag(o.Name) && !r.namesOption(o.Name) && !(whole.Lang == "make" && harmlessMakeOptions.has(o.Name)) {

@@ -156,7 +156,7 @@ func TestRiskAndGroup(t *testing.T) {
 		{"git push origin a --force", Destroys, "hard:elsewhere git push"}, {"git push origin b", Network, "not reading git push"},
 	} {
 		j := engineFor(t, "readonly").Judge(Line{Text: c.line, Home: "/home/me", Cwd: "/home/me/x"})
-		group := j.Group()
+		group := j.GroupKey()
 		if !slices.Contains([]string{c.group, strings.TrimPrefix(c.group, "write ")}, group) && c.group != "unknown" ||
 			j.Risk != c.risk {
 			t.Errorf("%s: %s %q, want %s %q", c.line, j.Risk, group, c.risk, c.group)
@@ -177,7 +177,7 @@ func TestGroups_WithoutRepetition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Judge(Line{Text: "git push origin", Cwd: "/srv/p"}).Group(); got != want {
+		if got := e.Judge(Line{Text: "git push origin", Cwd: "/srv/p"}).GroupKey(); got != want {
 			t.Errorf("%s: %q, want %q", rule, got, want)
 		}
 	}

@@ -15,8 +15,8 @@ type presets struct {
 	*verdicts
 }
 
-// base applies the preset to a command that neither the hard denials nor a rule decided.
-func (pr *presets) base(c *Command, x *invocation) {
+// applyPreset applies the preset to a command that neither the hard denials nor a rule decided.
+func (pr *presets) applyPreset(c *Command, x *invocation) {
 	if c.Verdict != Allow {
 		return
 	}
@@ -30,7 +30,7 @@ func (pr *presets) base(c *Command, x *invocation) {
 		}
 		changes := changesMeaning(name)
 		if pr.engine.preset == Build {
-			changes = name == "PATH" || !pr.harmlessVariable(name, pr.scope.get(name).text)
+			changes = name == "PATH" || !pr.isHarmlessVariable(name, pr.scope.get(name).text)
 		}
 		if changes {
 			pr.ask(c, "environment", name+" changes what the program does")
@@ -44,7 +44,7 @@ func (pr *presets) base(c *Command, x *invocation) {
 	}
 	if pr.engine.preset == Listed {
 		dir, _ := path.Split(x.argv[0])
-		if !(x.children && systemProgramDirs[dir] && (x.name == "sh" || x.name == "bash")) {
+		if !(x.hasJudgedChildren && systemProgramDirs[dir] && (x.name == "sh" || x.name == "bash")) {
 			pr.askUnmatched(c, "not listed", "no rule allows it", miss)
 		}
 		return
@@ -107,7 +107,7 @@ func (pr *presets) onlyReads(x *invocation) (string, bool) {
 	if pr.engine.preset == Build && x.name == "alias" {
 		return "", !slices.ContainsFunc(x.argv[1:], func(a string) bool {
 			name, _, defines := strings.Cut(a, "=")
-			return a != "-p" && !(defines && pr.plainAlias(name))
+			return a != "-p" && !(defines && pr.isPlainAlias(name))
 		})
 	}
 	if pr.engine.preset == Build && monitors.has(x.name) && len(x.args.Operands) == 0 && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "/") }) {
@@ -123,7 +123,7 @@ func (pr *presets) onlyReads(x *invocation) (string, bool) {
 	if x.name == "id" && !pr.direct {
 		return "it is not known to only read", false
 	}
-	if (transparentWrappers.has(x.name) || x.name == "watch" && pr.engine.preset == Build) && x.children {
+	if (transparentWrappers.has(x.name) || x.name == "watch" && pr.engine.preset == Build) && x.hasJudgedChildren {
 		return pr.wrapperOnlyReads(x)
 	}
 	if x.name == "git" && len(x.words) > 1 && x.words[1] == "clean" && x.args.Has("-n", "--dry-run") {
@@ -153,7 +153,7 @@ func (pr *presets) onlyReads(x *invocation) (string, bool) {
 		return "", true // a key alone is read
 	}
 	args := x.args
-	if x.name == "find" && x.children { // what -exec runs was judged by itself
+	if x.name == "find" && x.hasJudgedChildren { // what -exec runs was judged by itself
 		args.Options = slices.DeleteFunc(slices.Clone(args.Options), func(o option) bool { return o.Name == "-exec" || o.Name == "-ok" })
 	}
 	ok, what := x.row.ReadsOnly(&args)
@@ -250,7 +250,7 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 	case "deactivate", "logout":
 		return "", true, traced && len(args) == 0
 	case "source", ".":
-		return "", true, traced && x.ofProject
+		return "", true, traced && x.runsProjectFile
 	case "trap":
 		return "", true, len(args) > 1 && args[0] == "-"
 	case "export": // variables that change the meaning of commands were judged by name
@@ -427,6 +427,6 @@ func (pr *presets) installsElsewhere(x *invocation) bool {
 	}
 	return len(packages) == 0 || slices.ContainsFunc(packages, func(p string) bool {
 		name := path.Base(p)
-		return !strings.HasPrefix(p, "./") || strings.Trim(name, ".") == "" || hasHole(p) || hasGlob(p) || isUsualProgram(name) || destroyers.has(name) || screens.has(name)
+		return !strings.HasPrefix(p, "./") || strings.Trim(name, ".") == "" || hasHole(p) || hasGlob(p) || isUsualProgram(name) || destroyers.has(name) || fullScreenPrograms.has(name)
 	})
 }

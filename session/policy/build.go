@@ -19,7 +19,7 @@ var projectWrappers = map[string]string{"configure": "configure", "gradlew": "gr
 
 // isBuild reports whether a command builds the project and names nothing outside of it.
 func (pr *presets) isBuild(x *invocation) bool {
-	if pr.executed && (pr.isBuildStep(x) || pr.gitHelper(x)) {
+	if pr.executed && (pr.isBuildStep(x) || pr.isGitHelper(x)) {
 		return true
 	}
 	name, projects := x.name, pr.isProjectFile(x.argv[0])
@@ -44,20 +44,20 @@ func (pr *presets) isBuild(x *invocation) bool {
 		}
 		x, name = tool, tool.name
 	case "mktemp": // a new file of a new name
-		return !pr.noProject() && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return pr.anyLeaves([]string{a}) })
+		return !pr.isOutsideProject() && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return pr.anyLeaves([]string{a}) })
 	}
 	program := building.Lookup(name)
 	if program == nil {
-		return x.children && (transparentWrappers.has(name) || pr.startsTool(x)) || pr.runsScript(x)
+		return x.hasJudgedChildren && (transparentWrappers.has(name) || pr.startsTool(x)) || pr.runsScript(x)
 	}
-	if pr.noProject() || insideBuilders.has(x.name) && !pr.staysInside(x) {
+	if pr.isOutsideProject() || insideBuilders.has(x.name) && !pr.staysInside(x) {
 		return false
 	}
-	if program.Subs != "" && (len(x.argv) < 2 || !program.Sub(programs.Full(x.name, x.argv[1]))) {
+	if program.Subs != "" && (len(x.argv) < 2 || !program.AllowsSubcommand(programs.Full(x.name, x.argv[1]))) {
 		return false
 	}
 	args := x.argv[1:]
-	if program.Option(args) != "" || building.Publishes(name, args) != "" && !isDryRun(x) || !pr.isBuildSubcommand(x) || pr.downloads(x) || pr.installsElsewhere(x) {
+	if program.Option(args) != "" || building.PublishOperand(name, args) != "" && !isDryRun(x) || !pr.isBuildSubcommand(x) || pr.downloads(x) || pr.installsElsewhere(x) {
 		return false
 	}
 	code := map[string]bool{}
@@ -188,9 +188,9 @@ const (
 func (pr *presets) startsTool(x *invocation) bool {
 	if launchers.has(x.name) {
 		own := x.argv[1 : len(x.argv)-min(len(x.args.Operands), len(x.argv)-1)]
-		return x.row != nil && x.row.Stop && !pr.noProject() && !pr.anyLeaves(own)
+		return x.row != nil && x.row.Stop && !pr.isOutsideProject() && !pr.anyLeaves(own)
 	}
-	return runsTools.has(x.name) && !pr.noProject() && len(x.argv) > 2 && (x.argv[1] == "run" || x.argv[1] == "exec") && !strings.HasPrefix(x.argv[2], "-")
+	return runsTools.has(x.name) && !pr.isOutsideProject() && len(x.argv) > 2 && (x.argv[1] == "run" || x.argv[1] == "exec") && !strings.HasPrefix(x.argv[2], "-")
 }
 
 // leavesProject reports whether any part of a word names something outside of the project.
@@ -261,14 +261,14 @@ func (pr *presets) isBuildSubcommand(x *invocation) bool {
 		return !slices.ContainsFunc(args, func(a string) bool {
 			key, value, set := strings.Cut(strings.TrimPrefix(a, "-D"), "=")
 			key, _, _ = strings.Cut(key, ":")
-			return set && strings.HasPrefix(a, "-D") && strings.HasSuffix(key, "_COMPILER") && !building.Variable("CC", value, true, pr.isInside) ||
+			return set && strings.HasPrefix(a, "-D") && strings.HasSuffix(key, "_COMPILER") && !building.IsHarmlessVariable("CC", value, true, pr.isInside) ||
 				strings.HasPrefix(a, "-DCMAKE_TOOLCHAIN_FILE") && !pr.isInside(value)
 		})
 	case x.row != nil && x.row.Lang == "make" || x.name == "configure":
 		return !slices.ContainsFunc(args, func(a string) bool {
 			name, value, set := strings.Cut(a, "=")
 			name = strings.TrimRight(name, ":+?")
-			return set && !strings.HasPrefix(a, "-") && !(plainName(name) && building.Variable(name, value, pr.changesBuild(name), pr.isInside))
+			return set && !strings.HasPrefix(a, "-") && !(isVariableName(name) && building.IsHarmlessVariable(name, value, pr.changesBuild(name), pr.isInside))
 		})
 	case x.name == "git":
 		return !losesWork(x) && !runsMergeProgram(x)
@@ -343,7 +343,7 @@ var harmlessCMakeTools = words("echo echo_append capabilities compare_files make
 
 // changesBuild reports whether a variable changes what build programs do.
 func (fs *files) changesBuild(name string) bool {
-	return changesMeaning(name) || codeVariable(name) || strings.HasSuffix(name, "FLAGS") || strings.HasPrefix(name, ".")
+	return changesMeaning(name) || isCodeVariable(name) || strings.HasSuffix(name, "FLAGS") || strings.HasPrefix(name, ".")
 }
 
 // downloads reports whether go or maven fetch and run foreign code.
@@ -353,13 +353,13 @@ func (pr *presets) downloads(x *invocation) bool {
 	}
 	sub := x.argv[1]
 	if sub == "tool" {
-		return len(x.argv) > 2 && !goTool.has(x.argv[2])
+		return len(x.argv) > 2 && !goFileTools.has(x.argv[2])
 	}
 	return (sub == "run" || sub == "install") && slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "@") })
 }
 
-// goTool lists tools of go that read and write files of the project, and run nothing.
-var goTool = words("vet cover pprof nm objdump trace addr2line buildid doc covdata compile asm link pack")
+// goFileTools lists tools of go that read and write files of the project, and run nothing.
+var goFileTools = words("vet cover pprof nm objdump trace addr2line buildid doc covdata compile asm link pack")
 
 // insideBuilders must stay in the working directory with all arguments: no project file defines their work.
 var insideBuilders = words("cp mv chmod tee ln tar bsdtar zip unzip gunzip gzip bzip2 bunzip2 xz unxz zstd patch sed")
@@ -383,7 +383,7 @@ func (fs *files) staysInside(x *invocation) bool {
 	}
 	ops = slices.Clone(ops)
 	for _, o := range x.args.Options {
-		if o.Has && !(x.name == "sed" && x.row.TakesCode(o.Name)) {
+		if o.HasValue && !(x.name == "sed" && x.row.TakesCode(o.Name)) {
 			ops = append(ops, o.Value)
 		}
 	}
@@ -405,7 +405,7 @@ func isDirenvFile(x *invocation, word string) bool {
 
 // isOutside reports whether a path may be outside of the project and of /tmp, or configures other commands.
 func (fs *files) isOutside(p string) bool {
-	if harmlessTarget(p) {
+	if isHarmlessTarget(p) {
 		return false
 	}
 	full, ok := fs.clean(p)
@@ -443,7 +443,7 @@ func (fs *files) projectDir() string {
 	if fs.cwd != fs.root && !strings.HasPrefix(fs.cwd, strings.TrimSuffix(fs.root, "/")+"/") || hasHole(fs.cwd) {
 		return ""
 	}
-	if fs.real != nil && fs.cwd != fs.root && fs.root != "." && !isBelow(fs.real.Resolve(fs.cwd), fs.real.Resolve(fs.root)) {
+	if fs.disk != nil && fs.cwd != fs.root && fs.root != "." && !isBelow(fs.disk.Resolve(fs.cwd), fs.disk.Resolve(fs.root)) {
 		return "" // a link leads out of it
 	}
 	if fs.isProject(fs.root) {
@@ -456,9 +456,9 @@ func (fs *files) projectDir() string {
 	return fs.cwd
 }
 
-// noProject reports whether a command runs outside of the project, or in an unknown place. An unknown directory of the
+// isOutsideProject reports whether a command runs outside of the project, or in an unknown place. An unknown directory of the
 // line itself counts as a project.
-func (fs *files) noProject() bool {
+func (fs *files) isOutsideProject() bool {
 	return isGitInternal(fs.cwd) || fs.projectDir() == "" && (fs.root != "." || fs.unknownDir || fs.cwd != "")
 }
 
@@ -467,12 +467,12 @@ func (fs *files) isProject(dir string) bool {
 	return dir != "" && dir != "." && dir != "/" && dir != "/tmp" && !strings.HasPrefix(fs.home+"/", dir+"/")
 }
 
-// harmlessVariable reports whether a variable that is set before a command does not change which programs run.
-func (fs *files) harmlessVariable(name, value string) bool {
+// isHarmlessVariable reports whether a variable that is set before a command does not change which programs run.
+func (fs *files) isHarmlessVariable(name, value string) bool {
 	if hasHole(value) {
 		return !fs.changesBuild(name)
 	}
-	return building.Variable(name, value, fs.changesBuild(name), fs.isInside)
+	return building.IsHarmlessVariable(name, value, fs.changesBuild(name), fs.isInside)
 }
 
 // isGitInternal reports whether a path leads into git's own directory, where hooks and settings run programs, or into
@@ -488,10 +488,10 @@ func (fs *files) isProjectFile(p string) bool {
 		return false
 	}
 	full, ok := fs.clean(p)
-	if !ok || !fs.isProject(fs.root) || fs.real != nil && !isBelow(fs.real.Resolve(full), fs.real.Resolve(fs.root)) {
+	if !ok || !fs.isProject(fs.root) || fs.disk != nil && !isBelow(fs.disk.Resolve(full), fs.disk.Resolve(fs.root)) {
 		return false
 	}
-	return strings.HasPrefix(full, fs.root+"/") && !isGitInternal(full) && !fs.ownPlace(full) &&
+	return strings.HasPrefix(full, fs.root+"/") && !isGitInternal(full) && !fs.isOwnFile(full) &&
 		!slices.ContainsFunc(notProjects, func(dir string) bool { return strings.HasPrefix(full, dir) })
 }
 
@@ -519,9 +519,9 @@ func (pr *presets) runsScript(x *invocation) bool {
 	}
 	tests := strings.HasPrefix(name, "node") && x.args.Has("--test")
 	if len(x.args.Operands) == 0 {
-		return tests && !pr.noProject() && pr.harmlessOptions(x, harmlessNodeOptions)
+		return tests && !pr.isOutsideProject() && pr.hasOnlyHarmlessOptions(x, harmlessNodeOptions)
 	}
-	if !pr.harmlessOptions(x, harmlessInterpreterOptions) && !(strings.HasPrefix(name, "node") && pr.harmlessOptions(x, harmlessNodeOptions)) {
+	if !pr.hasOnlyHarmlessOptions(x, harmlessInterpreterOptions) && !(strings.HasPrefix(name, "node") && pr.hasOnlyHarmlessOptions(x, harmlessNodeOptions)) {
 		return false
 	}
 	file, rest := x.args.Operands[0], x.args.Operands
@@ -535,7 +535,7 @@ func (pr *presets) runsScript(x *invocation) bool {
 	if !strings.Contains(file, "/") {
 		file = "./" + file
 	}
-	return pr.isProjectFile(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !pr.anyLeaves(rest[1:])
+	return pr.isProjectFile(file) && building.PublishOperand(path.Base(file), rest[1:]) == "" && !pr.anyLeaves(rest[1:])
 }
 
 // codeOnlyPrints reports whether code on the line only computes and prints.
@@ -544,12 +544,12 @@ func (pr *presets) codeOnlyPrints(x *invocation, name string) bool {
 	if len(x.args.Options) != 1 || len(x.args.Operands) > 0 || !x.row.TakesCode(x.args.Options[0].Name) || hasHole(x.args.Options[0].Value) {
 		return false
 	}
-	return building.Pure(lang, x.args.Options[0].Value)
+	return building.IsPure(lang, x.args.Options[0].Value)
 }
 
-// harmlessOptions reports whether all options are in a list, and none names something outside of the project.
-func (pr *presets) harmlessOptions(x *invocation, list words) bool {
-	return !slices.ContainsFunc(x.args.Options, func(o option) bool { return !list.has(o.Name) || o.Has && pr.anyLeaves([]string{o.Value}) })
+// hasOnlyHarmlessOptions reports whether all options are in a list, and none names something outside of the project.
+func (pr *presets) hasOnlyHarmlessOptions(x *invocation, list words) bool {
+	return !slices.ContainsFunc(x.args.Options, func(o option) bool { return !list.has(o.Name) || o.HasValue && pr.anyLeaves([]string{o.Value}) })
 }
 
 // anyLeaves reports whether an argument names something outside of the project.
@@ -621,8 +621,8 @@ var (
 		"merge-ort merge-one-file remote-http remote-https remote-ftp remote-ftps")
 )
 
-// gitHelper reports whether an execution is a step of git's own work, by the file that git keeps for it.
-func (pr *presets) gitHelper(x *invocation) bool {
+// isGitHelper reports whether an execution is a step of git's own work, by the file that git keeps for it.
+func (pr *presets) isGitHelper(x *invocation) bool {
 	dir, base := path.Split(x.argv[0])
 	if !gitPlaces[dir] {
 		return false
@@ -647,13 +647,13 @@ var partPlaces = []string{"/usr/lib/gcc", "/usr/libexec/gcc", "/usr/lib/llvm", "
 var versionManagers = []string{"/.pyenv/", "/.rbenv/", "/.nodenv/", "/.goenv/", "/.jenv/", "/.asdf/", "/.local/share/mise/", "/.local/share/rtx/",
 	"/.volta/", "/.nvm/", "/.rustup/", "/.cargo/bin/", "/.sdkman/", "/sdk/go", "/go/pkg/mod/golang.org/toolchain@"}
 
-// goTools matches the directory of a Go distribution's tools; justBuilt matches what go and cargo just built to run:
+// goToolDir matches the directory of a Go distribution's tools; justBuilt matches what go and cargo just built to run:
 // tests, go run, build scripts.
 var (
-	goTools   = pattern.Lazy(`/pkg/tool/[a-z0-9]+_[a-z0-9]+/$`)
+	goToolDir = pattern.Lazy(`/pkg/tool/[a-z0-9]+_[a-z0-9]+/$`)
 	justBuilt = pattern.Lazy(`/go-build[0-9]+/b[0-9]+/|/target/(?:debug|release)/(?:build|deps)/`)
-	// version matches the version at the end of a directory's name.
-	version = pattern.Lazy(`-[0-9]+(?:\.[0-9]+)*$`)
+	// versionSuffix matches the version at the end of a directory's name.
+	versionSuffix = pattern.Lazy(`-[0-9]+(?:\.[0-9]+)*$`)
 	// managerTool matches the programs of version managers.
 	managerTool = pattern.Lazy(`^(?:pyenv|rbenv|nodenv|goenv|jenv|asdf|mise|volta|python-build)\b`)
 )
@@ -668,7 +668,7 @@ func (fs *files) isVersionDir(dir string) bool {
 
 // partName returns the name of a compiler part without target and version: x86_64-linux-gnu-gcc-12 is gcc.
 func partName(base string) string {
-	base = strings.TrimSuffix(base, version.FindString(base))
+	base = strings.TrimSuffix(base, versionSuffix.FindString(base))
 	if toolParts.has(base) {
 		return base
 	}
@@ -694,7 +694,7 @@ func (fs *files) isBuildStep(x *invocation) bool {
 	if partName(base) == "" && !telemetry {
 		return false
 	}
-	known := systemProgramDirs[dir] || goTools.MatchString(dir) || fs.isVersionDir(dir)
+	known := systemProgramDirs[dir] || goToolDir.MatchString(dir) || fs.isVersionDir(dir)
 	for _, place := range partPlaces {
 		known = known || strings.HasPrefix(dir, place)
 	}

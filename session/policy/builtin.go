@@ -29,7 +29,7 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 		if slices.Contains([]string{"sh", "dash", "ash", "mksh", "ksh", "zsh"}, path.Base(w.shell)) { // theirs takes escapes
 			args = append([]string{"-e"}, args...)
 		}
-		return stream{text: echo(args), set: true}, true
+		return stream{text: echoOutput(args), set: true}, true
 	case "printf":
 		for _, a := range args {
 			if strings.HasPrefix(a, "a[") || len(args) > 1 && args[0] == "-v" {
@@ -37,10 +37,10 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 			}
 		}
 		if len(args) > 1 && args[0] == "-v" {
-			w.scope.put(args[1], printf(args[2:]))
+			w.scope.put(args[1], printfOutput(args[2:]))
 			return none, true
 		}
-		return stream{text: printf(args), set: true}, true
+		return stream{text: printfOutput(args), set: true}, true
 	case "cat", "tee", "tac", "less", "more":
 		return w.copyInput(c, x), true
 	case "mktemp":
@@ -93,7 +93,7 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 			if name, text, ok := strings.Cut(a, "="); ok {
 				w.shellText(text, "the alias "+name)
 				w.aliases[name] = strings.Fields(text)
-				if w.engine.preset != Off && w.engine.preset != Hard && !w.plainAlias(name) {
+				if w.engine.preset != Off && w.engine.preset != Hard && !w.isPlainAlias(name) {
 					w.ask(c, "environment", "an alias changes what later commands run")
 				}
 			}
@@ -116,7 +116,7 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 		}
 		if path.Base(w.shell) == "zsh" {
 			w.children(c, x)
-			return stream{text: linesOfPrint(args), set: true}, true
+			return stream{text: printOutput(args), set: true}, true
 		}
 		return none, false
 	case "zargs":
@@ -129,7 +129,7 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 		if len(args) == 0 {
 			return none, false
 		}
-		x.children = true
+		x.hasJudgedChildren = true
 		return w.analyzeSubshell(func() stream { return w.run(args, stream{text: hole, set: true}) }), true
 	case "shift":
 		w.shiftArguments()
@@ -162,16 +162,16 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 		for i, a := range args {
 			if a == "-x" && i+1 < len(args) {
 				_, text, _ := strings.Cut(args[i+1], ":")
-				w.perhapsShell(text, "bind")
+				w.judgePossibleShell(text, "bind")
 			} else if _, typed, is := strings.Cut(a, "\":"); is { // a key that types
-				w.perhapsShell(ansiC(strings.Trim(typed, " \"")), "bind")
+				w.judgePossibleShell(ansiC(strings.Trim(typed, " \"")), "bind")
 			}
 		}
 		return none, true
 	case "complete", "compgen":
 		for i, a := range args {
 			if (a == "-C" || a == "-W") && i+1 < len(args) {
-				w.perhapsShell(args[i+1], x.name)
+				w.judgePossibleShell(args[i+1], x.name)
 			}
 		}
 		return none, true
@@ -186,7 +186,7 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 		}
 		for i, a := range args {
 			if (a == "-e" && x.name == "zstyle" || a == "-s" && x.name == "bindkey") && i+1 < len(args) {
-				w.perhapsShell(ansiC(args[len(args)-1]), x.name)
+				w.judgePossibleShell(ansiC(args[len(args)-1]), x.name)
 			} else if a == "-c" && i+1 < len(args) {
 				w.shellText(args[i+1], x.name)
 			}
@@ -201,11 +201,11 @@ func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 	return none, false
 }
 
-// plainAlias reports, for the preset build, another name of commands that were judged: one that no program has, or that of the program
+// isPlainAlias reports, for the preset build, another name of commands that were judged: one that no program has, or that of the program
 // itself.
-func (sh *shellState) plainAlias(name string) bool {
+func (sh *shellState) isPlainAlias(name string) bool {
 	words := sh.aliases[name]
-	if sh.engine.preset != Build || len(words) == 0 || !plainName(name) || builtins.has(name) {
+	if sh.engine.preset != Build || len(words) == 0 || !isVariableName(name) || builtins.has(name) {
 		return false
 	}
 	row := programs.Lookup(name)
@@ -242,8 +242,8 @@ func whichOutput(names []string) string {
 	return text
 }
 
-// echo returns the output of echo.
-func echo(args []string) string {
+// echoOutput returns the output of echo.
+func echoOutput(args []string) string {
 	escapes, newline := false, "\n"
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
 		escapes = escapes || strings.Contains(args[0], "e")
@@ -259,8 +259,8 @@ func echo(args []string) string {
 	return s + newline
 }
 
-// linesOfPrint returns what print of zsh prints, each word on a line.
-func linesOfPrint(args []string) string {
+// printOutput returns what print of zsh prints, each word on a line.
+func printOutput(args []string) string {
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
 		args = args[1:]
 	}
@@ -270,8 +270,8 @@ func linesOfPrint(args []string) string {
 // nulEscape matches the zero byte that separates words for xargs -0, in the notation of printf.
 var nulEscape = pattern.Lazy(`\\(?:0{1,3}|x00?)([^0-9a-fA-F]|$)`)
 
-// printf returns the output of printf; the output of formats other than %s and %d is unknown.
-func printf(args []string) string {
+// printfOutput returns the output of printf; the output of formats other than %s and %d is unknown.
+func printfOutput(args []string) string {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
@@ -321,7 +321,7 @@ func (w *analyzer) copyInput(c *Command, x *invocation) stream {
 		}
 		if w.engine.asksOfFiles() {
 			for _, o := range x.args.Operands {
-				if !harmlessTarget(o) {
+				if !isHarmlessTarget(o) {
 					w.ask(c, "write", "it writes a file")
 				}
 			}
@@ -423,7 +423,7 @@ func (w *analyzer) variables(c *Command, x *invocation) {
 	for i, a := range args {
 		w.judgeQuotedSubst(a)
 		if a == "-C" && i+1 < len(args) && x.name != "read" {
-			w.perhapsShell(strings.TrimSuffix(strings.TrimSpace(args[i+1]), "#"), x.name)
+			w.judgePossibleShell(strings.TrimSuffix(strings.TrimSpace(args[i+1]), "#"), x.name)
 		}
 		name, text, ok := strings.Cut(a, "=")
 		if strings.HasPrefix(a, "-") || name == "" {

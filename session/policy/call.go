@@ -77,7 +77,7 @@ func (w *analyzer) assign(a *syntax.Assign, keep bool) {
 			w.zshTable(name, list[i], list[i+1])
 		}
 		between := " "
-		if codeVariable(name) { // each of them is a separate line
+		if isCodeVariable(name) { // each of them is a separate line
 			between = "\n"
 		}
 		w.setVariable(name, strings.Join(list, between), keep)
@@ -133,8 +133,8 @@ func (sh *shellState) elements(name string, list []string, added bool) []string 
 // setVariable sets a variable, and judges the ones that change what runs.
 func (w *analyzer) setVariable(name, text string, keep bool) {
 	w.scope.put(name, text)
-	if codeVariable(name) && text != "" && !isPromptVariable(name) && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
-		w.perhapsShell(optionText(name, text), "the variable "+name)
+	if isCodeVariable(name) && text != "" && !isPromptVariable(name) && !(w.engine.preset == Build && w.isHarmlessVariable(name, text)) {
+		w.judgePossibleShell(optionText(name, text), "the variable "+name)
 	}
 	w.guesses.judgeValue(name, text, !keep)
 	w.judgeQuotedSubst(text)
@@ -177,7 +177,7 @@ const whyBashEnv = "shells run the file that BASH_ENV names"
 func (w *analyzer) judgeAssignment(name, text string) {
 	c := Command{Argv: []string{name + "=" + text}}
 	if w.engine.preset == ReadOnly || w.engine.preset == Listed || w.engine.preset == Build && name != "PATH" &&
-		!w.harmlessVariable(name, text) {
+		!w.isHarmlessVariable(name, text) {
 		c.Verdict, c.Rule = Ask, "environment"
 		c.Why = name + " changes what later commands run"
 		c.Instead = "run the command without it, or by its full path"
@@ -190,9 +190,9 @@ var builtins = fieldSet(": . [ [[ alias bg break builtin cd command continue dec
 	"getopts hash history jobs let local popd printf pushd pwd read readonly return set shift source test times trap true type " +
 	"typeset ulimit umask unalias unset wait")
 
-// foundElsewhere reports whether a program is allowed by name while a PATH set by lines starts with directories that
+// mayBeFoundElsewhere reports whether a program is allowed by name while a PATH set by lines starts with directories that
 // may contain another one: neither system directories nor common user ones.
-func (sh *shellState) foundElsewhere(name string) bool {
+func (sh *shellState) mayBeFoundElsewhere(name string) bool {
 	switch sh.engine.preset {
 	case Build, ReadOnly, Listed:
 	default:
@@ -232,11 +232,11 @@ func (w *analyzer) judgeQuotedSubst(text string) {
 			return
 		}
 	}
-	w.perhapsShell(": \""+strings.ReplaceAll(text, `"`, "")+"\"", "text that is evaluated later")
+	w.judgePossibleShell(": \""+strings.ReplaceAll(text, `"`, "")+"\"", "text that is evaluated later")
 }
 
-// perhapsShell judges text that may be run: what would be denied needs approval.
-func (w *analyzer) perhapsShell(text, how string) {
+// judgePossibleShell judges text that may be run: what would be denied needs approval.
+func (w *analyzer) judgePossibleShell(text, how string) {
 	quiet := w.quiet
 	w.quiet = true
 	w.shellText(text, how)
@@ -334,8 +334,8 @@ func (fs *files) whyWritten(p string) string {
 // writeFile judges a file that is written; adds means that the old content stays.
 func (w *analyzer) writeFile(target string, adds bool) {
 	c := Command{Argv: []string{">", target}}
-	w.wrote = w.wrote || !harmlessTarget(target)
-	switch w.overwritten(target) {
+	w.wrote = w.wrote || !isHarmlessTarget(target)
+	switch w.overwriteDanger(target) {
 	case fatal:
 		w.deny(&c, "hard:device", "it writes over a disk", "write to a file, or name a partition image")
 	case perhaps:
@@ -345,7 +345,7 @@ func (w *analyzer) writeFile(target string, adds bool) {
 		}
 		w.ask(&c, "hard:overwrite", why)
 	default:
-		if w.engine.asksOfFiles() && !harmlessTarget(target) {
+		if w.engine.asksOfFiles() && !isHarmlessTarget(target) {
 			w.ask(&c, "write", "it writes a file")
 		} else if w.engine.preset == Build && w.isOutside(target) {
 			w.ask(&c, "write", "it writes a file outside of the working directory: "+target)
@@ -358,8 +358,8 @@ func (w *analyzer) writeFile(target string, adds bool) {
 	}
 }
 
-// harmlessTarget reports whether a redirection's target changes no file, such as /dev/null.
-func harmlessTarget(t string) bool {
+// isHarmlessTarget reports whether a redirection's target changes no file, such as /dev/null.
+func isHarmlessTarget(t string) bool {
 	return t == "/dev/null" || t == "/dev/stdout" || t == "/dev/stderr" || t == "/dev/tty" ||
 		t == "/dev/fd/1" || t == "/dev/fd/2"
 }
@@ -417,7 +417,7 @@ func (w *analyzer) judgeCall(f *function, argv []string, in stream) stream {
 		}
 		outs = append(outs, w.callFunction(f.body, f.text, argv, in))
 	}
-	return either(outs...)
+	return joinBranches(outs...)
 }
 
 // judgeProgram judges a command as the program of its name, ignoring functions and aliases.
@@ -514,11 +514,11 @@ func (w *analyzer) checkExport(argv []string) {
 	x := &invocation{name: "export", argv: argv, words: words, row: row, args: args}
 	c := Command{Argv: argv}
 	w.preset.matchRules(&c, x)
-	w.preset.base(&c, x)
+	w.preset.applyPreset(&c, x)
 	for _, a := range argv[1:] {
 		name, value, set := strings.Cut(a, "=")
 		w.guesses.judgeValue(name, value, true)
-		if w.engine.preset == Build && set && !changesMeaning(name) && !w.harmlessVariable(name, value) { // else assigned has asked
+		if w.engine.preset == Build && set && !changesMeaning(name) && !w.isHarmlessVariable(name, value) { // else assigned has asked
 			w.ask(&c, "environment", name+" may change what later commands do")
 		}
 	}

@@ -138,10 +138,10 @@ func TestLinesAfterOthers(t *testing.T) {
 		}
 		l := Line{Cwd: "/tmp/site", Home: "/home/me"}
 		for _, text := range row.earlier {
-			ran := Done
-			l.Text, ran = text, Done
+			ran := RanFully
+			l.Text, ran = text, RanFully
 			if rest, ok := strings.CutPrefix(text, "… "); ok {
-				l.Text, ran = rest, Perhaps
+				l.Text, ran = rest, RanPerhaps
 			}
 			l.State = l.State.After(l, ran)
 		}
@@ -157,7 +157,7 @@ func TestLinesAfterOthers(t *testing.T) {
 // FEATURES: R62
 func TestStateWithTheShellsWord(t *testing.T) {
 	rm, ls := "rm", "ls"
-	after := (*State)(nil).After(Line{Text: "make && x=ls"}, Done)
+	after := (*State)(nil).After(Line{Text: "make && x=ls"}, RanFully)
 	for _, row := range []struct {
 		told map[string]*string
 		want Verdict
@@ -186,7 +186,7 @@ func TestFunctionsDeclaredWithEachLine(t *testing.T) {
 		if j := e.Judge(l); j.Verdict != Allow {
 			t.Fatalf("line %d: %v (%s: %s)", i, j.Verdict, j.Rule, j.Why)
 		}
-		l.State = l.State.After(l, Done)
+		l.State = l.State.After(l, RanFully)
 	}
 	if n := l.State.size(); n > 4*len(declare) {
 		t.Errorf("%d bytes are remembered of lines of %d", n, len(declare))
@@ -200,7 +200,7 @@ func TestFunctionsDeclaredWithEachLine(t *testing.T) {
 		{"ls; g() sh <<E\nrm -rf /\nE", "g", Deny},
 	} {
 		l.Text = row.line
-		l.State = l.State.After(l, Done)
+		l.State = l.State.After(l, RanFully)
 		if j := e.Judge(Line{Text: row.call, State: l.State, Cwd: l.Cwd, Home: l.Home}); j.Verdict != row.want {
 			t.Errorf("%s after %q: %v (%s: %s)", row.call, row.line, j.Verdict, j.Rule, j.Why)
 		}
@@ -212,7 +212,7 @@ func TestFunctionsDeclaredWithEachLine(t *testing.T) {
 // FEATURES: R62
 func TestStateIsShared(t *testing.T) {
 	e := neutralOf(t)
-	state := (*State)(nil).After(Line{Text: `f() { rm -rf /tmp/{a,b}; find . -exec ls {} \; ; }`}, Done)
+	state := (*State)(nil).After(Line{Text: `f() { rm -rf /tmp/{a,b}; find . -exec ls {} \; ; }`}, RanFully)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -221,7 +221,7 @@ func TestStateIsShared(t *testing.T) {
 				if j := e.Judge(l); j.Verdict != Allow {
 					t.Errorf("%v (%s: %s)", j.Verdict, j.Rule, j.Why)
 				}
-				if after := state.After(l, Done); after != state {
+				if after := state.After(l, RanFully); after != state {
 					t.Error("a call that sets nothing has changed what is known")
 				}
 			}
@@ -256,8 +256,8 @@ func TestLinesThatAreCutShort(t *testing.T) {
 		{"bash", "if true; then fi", false}, {"bash", "done", false}, {"bash", "bash -c 'if true; then'", false}, {"bash", "eval 'echo \"'", false},
 		{"python3", "if True:", false}, {"python3", "print('a", false}, {"powershell", "if ($true) {", false}, {"fish", "if true; ls; end", false},
 	} {
-		if j := e.Judge(Line{Text: row.line, Shell: row.shell}); j.Cut != row.cut || j.Cut && j.Verdict == Deny {
-			t.Errorf("%s %.60q: cut %v (%s), want %v", row.shell, row.line, j.Cut, j.Why, row.cut)
+		if j := e.Judge(Line{Text: row.line, Shell: row.shell}); j.IsIncomplete != row.cut || j.IsIncomplete && j.Verdict == Deny {
+			t.Errorf("%s %.60q: cut %v (%s), want %v", row.shell, row.line, j.IsIncomplete, j.Why, row.cut)
 		}
 	}
 }
@@ -419,9 +419,9 @@ func FuzzLinesAfterOthers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second, line, shell string) {
 		l := Line{Shell: shell, Cwd: "/tmp/site", Home: "/home/me", Text: first}
-		one := (*State)(nil).after(l, Perhaps) // without recover: a panic is a fault
+		one := (*State)(nil).after(l, RanPerhaps) // without recover: a panic is a fault
 		l.State, l.Text = one, second
-		two := one.after(l, Done)
+		two := one.after(l, RanFully)
 		l.State, l.Text = two, line
 		if j := e.Judge(l); j.Rule == "unknown" && j.Why == "the line cannot be judged" {
 			t.Errorf("%q after %q, %q: a panic", line, first, second)

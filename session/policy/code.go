@@ -16,8 +16,8 @@ var runnerParts = [...]string{"system", "exec", "open", "subprocess", "spawn", "
 	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "unix(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
 	"Sys.command", "\".!", ".call(", "term ", "Shell", "EXEC", "Exec(", "File.", "fs.", "rite", "Open3", "capture", "kill", "code.interact", "rename", "|", "\"<", "'<"}
 
-// calledByName reports whether code calls a function whose name is in a variable: $f(
-func calledByName(text string) bool {
+// callsByName reports whether code calls a function whose name is in a variable: $f(
+func callsByName(text string) bool {
 	for _, rest, is := strings.Cut(text, "$"); is; _, rest, is = strings.Cut(rest, "$") {
 		end := 0
 		for end < len(rest) && isWord(rest[end]) {
@@ -32,7 +32,7 @@ func calledByName(text string) bool {
 
 // containsRunner reports whether code contains one of runnerParts.
 func containsRunner(text string) bool {
-	return contains(text, runnerParts[:]) || calledByName(text)
+	return contains(text, runnerParts[:]) || callsByName(text)
 }
 
 // contains reports whether a text contains one of the words.
@@ -60,7 +60,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		text = strings.ReplaceAll(text, ";", "\n")
 	}
 	text = cr.expandHome(lang, text)
-	cr.changesVital(lang, text, x)
+	cr.judgeCriticalInCode(lang, text, x)
 	cr.judgeComputed(lang, text, x)
 	if x.name == "ipython" || x.name == "gnuplot" || strings.HasPrefix(x.name, "octave") {
 		cr.shellEscapes("vim", text) // they have ! too
@@ -69,7 +69,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		cr.shellEscapes(lang, text)
 		if lang == "vim" && len(text) <= maxEscape {
 			for _, m := range vimLater.FindAllStringSubmatch(text, maxCalls) { // what it runs when something happens, or a key is pressed
-				cr.denialsAsAsks(func() { cr.source(strings.NewReplacer("<CR>", "", "<cr>", "", "^M", "").Replace(m[1])) })
+				cr.downgradeDenials(func() { cr.source(strings.NewReplacer("<CR>", "", "<cr>", "", "^M", "").Replace(m[1])) })
 			}
 		}
 		if lang == "vim" && vimComputes(text) {
@@ -77,8 +77,8 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		}
 		return
 	}
-	if x.name == "perl" && strings.HasPrefix(text, "rm_") || x.name == "ruby" && plainName(text) { // the modules that are programs of files
-		cr.denialsAsAsks(func() {
+	if x.name == "perl" && strings.HasPrefix(text, "rm_") || x.name == "ruby" && isVariableName(text) { // the modules that are programs of files
+		cr.downgradeDenials(func() {
 			cr.run(append([]string{strings.TrimSuffix(strings.TrimSuffix(text, "_rf"), "_f"), "-rf"}, x.args.Operands...), stream{})
 		})
 	}
@@ -115,7 +115,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	}
 	if lang == "other" || lang == "sql" {
 		bare := strings.NewReplacer("{*}", "", "[glob ", " ", "]", " ", "exec ", "\n", "spawn ", "\n", "system ", "\n", "file delete -force", "\nrm -rf").Replace(text)
-		cr.denialsAsAsks(func() { cr.source(bare) })
+		cr.downgradeDenials(func() { cr.source(bare) })
 	}
 	if x.name == "raku" || x.name == "perl6" || x.name == "rakudo" {
 		text = quotedWords.ReplaceAllString(text, "'$1'")
@@ -139,7 +139,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 			if ok && !awkPrintsTo(bare) {
 				break
 			}
-			if file, quoted := strings.CutPrefix(strings.TrimLeft(to, " "), `"`); quoted && cr.overwritten(file[:max(0, strings.IndexByte(file, '"'))]) == perhaps {
+			if file, quoted := strings.CutPrefix(strings.TrimLeft(to, " "), `"`); quoted && cr.overwriteDanger(file[:max(0, strings.IndexByte(file, '"'))]) == perhaps {
 				cr.unknown(x.argv, whyOverwrites)
 			}
 		}
@@ -182,7 +182,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		in = in[1 : len(in)-1]
 		in = strings.TrimRight(strings.TrimLeft(ansiC(in), "|!<>+ "), "| ")
 		all = append(all, in)
-		cr.denialsAsAsks(func() { cr.source(in) })
+		cr.downgradeDenials(func() { cr.source(in) })
 		if removes {
 			cr.judgeRemovedPath(in)
 		}
@@ -191,7 +191,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		}
 	}
 	if len(all) > 1 && len(all) < 50 {
-		cr.denialsAsAsks(func() { cr.run(append([]string{}, all...), stream{}) })
+		cr.downgradeDenials(func() { cr.run(append([]string{}, all...), stream{}) })
 	}
 	if removes && computedText.MatchString(text) {
 		cr.unknown(x.argv, "what it removes is put together when it runs")
@@ -214,7 +214,7 @@ func (cr *codeReader) judgeRemovedPath(in string) {
 		return
 	}
 	arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", cr.home)
-	cr.denialsAsAsks(func() { cr.run(append([]string{"rm", "-rf", arg}, strings.Fields(arg)...), stream{}) })
+	cr.downgradeDenials(func() { cr.run(append([]string{"rm", "-rf", arg}, strings.Fields(arg)...), stream{}) })
 }
 
 // writerParts are parts of the words by which code opens or writes files; killsAll finds a signal to all processes.
@@ -252,7 +252,7 @@ func (ho *delegations) shellOfMake(x *invocation) {
 		}
 	}
 	if shell != "" && flags != "" {
-		ho.denialsAsAsks(func() { ho.source(shell + " " + flags) })
+		ho.downgradeDenials(func() { ho.source(shell + " " + flags) })
 	}
 	ho.shellNamed(x, shell)
 }
@@ -287,7 +287,7 @@ func (cr *codeReader) shellEscapes(lang, text string) {
 			for line := range strings.Lines(text) {
 				cr.shellEscapes(lang, strings.TrimRight(line, "\n"))
 				if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-					cr.denialsAsAsks(func() {
+					cr.downgradeDenials(func() {
 						cr.source(strings.NewReplacer("$(HOME)", "$HOME", "$$", "$").Replace(strings.TrimLeft(recipe, "@-+ ")))
 					})
 				}
@@ -298,7 +298,7 @@ func (cr *codeReader) shellEscapes(lang, text string) {
 			cr.shellText(strings.TrimSuffix(rest, ")"), "make")
 		}
 		if _, recipe, ok := strings.Cut(text, ":"); ok {
-			cr.denialsAsAsks(func() { cr.source(strings.TrimLeft(recipe, "=;\t ")) })
+			cr.downgradeDenials(func() { cr.source(strings.TrimLeft(recipe, "=;\t ")) })
 		}
 		return
 	}
@@ -327,7 +327,7 @@ func (cr *codeReader) sqlLine(line string) {
 		cr.loadCode(x, strings.Trim(strings.Fields(rest + " x")[0], `"'`))
 	}
 	if _, rest, is := strings.Cut(line, "writefile("); is {
-		if file := literal.FindString(rest); len(file) > 1 && cr.overwritten(file[1:len(file)-1]) != harmless {
+		if file := literal.FindString(rest); len(file) > 1 && cr.overwriteDanger(file[1:len(file)-1]) != harmless {
 			cr.unknown(x.argv, whyOverwrites)
 		}
 	}
@@ -336,7 +336,7 @@ func (cr *codeReader) sqlLine(line string) {
 			if in := p[1 : len(p)-1]; strings.Contains(line, "load_extension(") {
 				cr.loadCode(x, in)
 			} else {
-				cr.denialsAsAsks(func() { cr.source(in) })
+				cr.downgradeDenials(func() { cr.source(in) })
 			}
 		}
 	}
@@ -346,7 +346,7 @@ func (cr *codeReader) sqlLine(line string) {
 	}
 	if rest, is := strings.CutPrefix(line, `\setenv `); is {
 		_, value, _ := strings.Cut(rest, " ")
-		cr.perhapsShell(strings.Trim(value, `"'`), "the variable")
+		cr.judgePossibleShell(strings.Trim(value, `"'`), "the variable")
 	}
 	if parts := strings.Split(line, "`"); strings.HasPrefix(line, `\`) && len(parts) < maxCalls {
 		for i := 1; i < len(parts); i += 2 {
@@ -432,9 +432,9 @@ func (cr *codeReader) shellEscapeLine(text string) {
 		copiesProgram(text) {
 		for _, p := range literal.FindAllString(text, 50) {
 			in := p[1 : len(p)-1]
-			cr.denialsAsAsks(func() { cr.source(in) })
+			cr.downgradeDenials(func() { cr.source(in) })
 			if strings.Contains(text, "delete(") {
-				cr.denialsAsAsks(func() { cr.run([]string{"rm", "-rf", in}, stream{}) })
+				cr.downgradeDenials(func() { cr.run([]string{"rm", "-rf", in}, stream{}) })
 			}
 		}
 	}
@@ -457,10 +457,10 @@ func (cr *codeReader) judgeArguments(x *invocation) {
 	}
 	for _, o := range ops {
 		if strings.ContainsAny(o, " \t\n;") {
-			cr.denialsAsAsks(func() { cr.source(o) })
+			cr.downgradeDenials(func() { cr.source(o) })
 		}
 	}
-	cr.denialsAsAsks(func() { cr.run(append([]string{}, ops...), stream{}) })
+	cr.downgradeDenials(func() { cr.run(append([]string{}, ops...), stream{}) })
 }
 
 // devicePath is a path of a device within code.
@@ -529,7 +529,7 @@ func (cr *codeReader) judgeRemoval(lang, text string) {
 		}
 		if tree := foldArgument(lang, items[0], known); tree != "" && !hasHole(tree) {
 			tree = strings.ReplaceAll(tree, "*", globStar)
-			cr.denialsAsAsks(func() { cr.run([]string{"rm", "-rf", tree}, stream{}) })
+			cr.downgradeDenials(func() { cr.run([]string{"rm", "-rf", tree}, stream{}) })
 		}
 	}
 }
@@ -559,7 +559,7 @@ func (cr *codeReader) lisp(text string) {
 		case 1:
 			cr.judgeRunText(argv[0])
 		default:
-			cr.mayAsk(func() { cr.run(argv, stream{text: hole, set: true}) })
+			cr.mergeFindings(func() { cr.run(argv, stream{text: hole, set: true}) })
 		}
 	}
 }

@@ -319,30 +319,30 @@ func (cr *codeReader) judgeCommandArg(lang, arg string, known map[string]string)
 	switch {
 	case len(argv) == 0:
 	case len(argv) == 1 && hasHole(argv[0]) && (lang != "awk" || strings.Contains(arg, "$") || strings.HasPrefix(argv[0], someText)):
-		cr.mayAsk(func() { cr.unknown([]string{displayMarks.Replace(argv[0])}, whyComputed) })
+		cr.mergeFindings(func() { cr.unknown([]string{displayMarks.Replace(argv[0])}, whyComputed) })
 		cr.judgeRunText(strings.ReplaceAll(argv[0], someText, hole))
 	case len(argv) == 1 && lang == "awk":
 		cr.judgeRunText(strings.ReplaceAll(argv[0], someText, hole))
 	case len(argv) == 1:
 		cr.judgeRunText(argv[0])
 	default:
-		cr.mayAsk(func() { cr.run(argv, stream{text: hole, set: true}) })
+		cr.mergeFindings(func() { cr.run(argv, stream{text: hole, set: true}) })
 	}
 }
 
 // judgeRunText judges text that code runs as a shell command.
-func (cr *codeReader) judgeRunText(text string) { cr.mayAsk(func() { cr.source(text) }) }
+func (cr *codeReader) judgeRunText(text string) { cr.mergeFindings(func() { cr.source(text) }) }
 
-// mayAsk runs f and merges its denials and approval requirements into one.
-func (w *analyzer) mayAsk(f func()) {
-	commands, worst, risky := w.commands, w.worst, w.risky
+// mergeFindings runs f and merges its denials and approval requirements into one.
+func (w *analyzer) mergeFindings(f func()) {
+	commands, worst, risky := w.commands, w.worst, w.highestRisk
 	w.commands, w.worst = nil, nil
 	quiet, outside := w.quiet, w.direct
 	w.quiet, w.direct = false, false
 	w.analyzeSubshell(func() stream { f(); return stream{} })
 	found := w.worst
 	w.commands, w.worst, w.quiet, w.direct = commands, worst, quiet, outside
-	w.risky = larger(risky, w.risky)
+	w.highestRisk = larger(risky, w.highestRisk)
 	if found != nil && found.Verdict != Allow && (found.Verdict == Deny || found.Rule == "unknown" ||
 		strings.HasPrefix(found.Rule, "hard:")) {
 		c := *found

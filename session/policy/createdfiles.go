@@ -31,10 +31,10 @@ func (w *analyzer) noteWritten(target string, out stream) {
 	if !out.set {
 		text = hole
 	}
-	if unitFile(full, w.home) {
+	if isUnitFile(full, w.home) {
 		w.codes.systemdUnit(text)
 	} else if startsLater(full, w.home) && text != hole {
-		w.mayAsk(func() { w.source(strings.ReplaceAll(text, hole, "")) })
+		w.mergeFindings(func() { w.source(strings.ReplaceAll(text, hole, "")) })
 	}
 	switch {
 	case strings.HasPrefix(full, "/etc/udev/rules.d/"):
@@ -315,7 +315,7 @@ func (h *hardRules) judgeDownload(c *Command, x *invocation) {
 		}
 	}
 	if name, has := x.args.Get("-o", "--output"); has && dir != "" {
-		h.target(c, dir+"/"+name)
+		h.judgeTarget(c, dir+"/"+name)
 	}
 	if full, ok := h.clean(dir); ok && dir != "" && (full == "/dev" || sharedDirs.has(full)) {
 		h.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
@@ -327,7 +327,7 @@ func (h *hardRules) judgeDownload(c *Command, x *invocation) {
 		}
 		for line := range strings.Lines(text) {
 			if key, value, ok := strings.Cut(line, "="); ok && strings.Trim(key, " -") == "output" {
-				h.target(c, strings.Trim(value, " \"\n"))
+				h.judgeTarget(c, strings.Trim(value, " \"\n"))
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// vitalFiles are files without which no user can log in or the machine does not start.
-var vitalFiles = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/group": true,
+// criticalFiles are files without which no user can log in or the machine does not start.
+var criticalFiles = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/group": true,
 	"/etc/sudoers": true, "/etc/fstab": true,
 	"/etc/gshadow": true, "/bin/sh": true, "/bin/bash": true, "/etc/ld.so.preload": true, "/etc/ld.so.conf": true,
 	"/proc/sysrq-trigger": true, "/etc/hosts": true, "/etc/resolv.conf": true, "/sbin/init": true,
@@ -64,39 +64,39 @@ func namesProgram(setting, value string) bool {
 		value = strings.TrimLeft(value, " \t'\"")
 		return strings.HasPrefix(value, "|") || strings.IndexAny(value, holes) == 0
 	}
-	return vitalFiles[file]
+	return criticalFiles[file]
 }
 
-// overwritten judges a path that is written to, with and without its links resolved.
-func (fs *files) overwritten(p string) danger {
+// overwriteDanger judges a path that is written to, with and without its links resolved.
+func (fs *files) overwriteDanger(p string) danger {
 	if full, ok := fs.clean(p); ok {
-		if led, _ := fs.globLinks(full, true); slices.ContainsFunc(led, func(to string) bool { return fs.writtenAt(to) != harmless }) {
+		if led, _ := fs.globLinks(full, true); slices.ContainsFunc(led, func(to string) bool { return fs.overwriteDangerAt(to) != harmless }) {
 			return perhaps
 		}
 		if to := fs.resolve(full); to != full {
-			return max(fs.writtenAt(p), fs.writtenAt(to))
+			return max(fs.overwriteDangerAt(p), fs.overwriteDangerAt(to))
 		}
 	}
-	return fs.writtenAt(p)
+	return fs.overwriteDangerAt(p)
 }
 
-// writtenAt judges a path that is written to. It resolves no links.
-func (fs *files) writtenAt(p string) danger {
+// overwriteDangerAt judges a path that is written to. It resolves no links.
+func (fs *files) overwriteDangerAt(p string) danger {
 	if d := fs.deviceDanger(p); d != harmless {
 		return d
 	}
 	full, ok := fs.clean(p)
 	if ok && hasGlob(full) {
-		for file := range vitalFiles {
+		for file := range criticalFiles {
 			if globMatch(full, file) {
 				return perhaps
 			}
 		}
 	}
-	if ok && (vitalFiles[full] || isKernelFile(full) || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/") || isEssential(full)) {
+	if ok && (criticalFiles[full] || isKernelFile(full) || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/") || isEssential(full)) {
 		return perhaps
 	}
-	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) || strings.HasSuffix(p, anyBelow) && fs.isFatal(p) ||
+	if fs.isOwnFile(p) || strings.HasSuffix("/"+full, projectRules) || strings.HasSuffix(p, anyBelow) && fs.isFatal(p) ||
 		ok && hasGlob(full) && fs.coversAll(full) {
 		return perhaps
 	}
@@ -149,8 +149,8 @@ func isKernelFile(full string) bool {
 // commonOperands are vital files that nearly every program may get to read, and that are not critical for the machine.
 var commonOperands = words("/etc/hosts /etc/resolv.conf /bin/sh /bin/bash /sbin/init")
 
-// namedVital returns a vital file named anywhere in a text, or "".
-func (fs *files) namedVital(text string) string {
+// namedCriticalFile returns a vital file named anywhere in a text, or "".
+func (fs *files) namedCriticalFile(text string) string {
 	if !strings.Contains(text, "/") {
 		return ""
 	}
@@ -158,7 +158,7 @@ func (fs *files) namedVital(text string) string {
 		if p = strings.TrimRight(p, "."); !strings.HasPrefix(p, "/") || commonOperands.has(p) || strings.HasPrefix(p, "/boot/") {
 			continue
 		}
-		if full, ok := fs.clean(p); ok && (vitalFiles[full] || isKernelFile(full) || strings.HasPrefix(full, "/etc/sudoers.d/")) {
+		if full, ok := fs.clean(p); ok && (criticalFiles[full] || isKernelFile(full) || strings.HasPrefix(full, "/etc/sudoers.d/")) {
 			return full
 		}
 	}
@@ -175,14 +175,14 @@ func separatePaths(text string) string {
 	}, text)
 }
 
-// vitalTools are programs that edit vital files safely, keep a copy of them, or only read them.
-var vitalTools = words("visudo vipw vigr pwck grpck getent mount umount findmnt swapon swapoff lsattr getfacl namei systemd-analyze sshd passwd setfacl ldconfig " +
+// criticalFileTools are programs that edit vital files safely, keep a copy of them, or only read them.
+var criticalFileTools = words("visudo vipw vigr pwck grpck getent mount umount findmnt swapon swapoff lsattr getfacl namei systemd-analyze sshd passwd setfacl ldconfig " +
 	"logrotate chsh usermod useradd cryptsetup etckeeper auditctl aide tripwire debsums rdfind sysctl dd lsof fuser")
 
-// vitalArguments requires approval for a vital file as argument of a program that may change it.
-func (h *hardRules) vitalArguments(c *Command, x *invocation) {
-	if c.Verdict != Allow || textPrograms.has(x.name) && x.name != "curl" || targetWriters.has(x.name) || vitalTools.has(x.name) || watchPrograms.has(x.name) ||
-		screens.has(x.name) || messagePrograms.has(x.name) {
+// judgeCriticalArguments requires approval for a vital file as argument of a program that may change it.
+func (h *hardRules) judgeCriticalArguments(c *Command, x *invocation) {
+	if c.Verdict != Allow || textPrograms.has(x.name) && x.name != "curl" || targetWriters.has(x.name) || criticalFileTools.has(x.name) || watchPrograms.has(x.name) ||
+		fullScreenPrograms.has(x.name) || messagePrograms.has(x.name) {
 		return
 	}
 	sentences := false
@@ -196,7 +196,7 @@ func (h *hardRules) vitalArguments(c *Command, x *invocation) {
 		if !strings.Contains(a, "/") || textOptions.has(x.argv[i]) || !sentences && strings.ContainsAny(a, " \t\n") {
 			continue
 		}
-		if file := h.namedVital(a); file != "" {
+		if file := h.namedCriticalFile(a); file != "" {
 			h.ask(c, "hard:overwrite", "it may change "+file+", which the machine needs")
 			return
 		}
@@ -222,8 +222,8 @@ const localDatabases = words("sqlite3 duckdb osqueryi")
 // dropsTables matches SQL that destroys a table, or more.
 var dropsTables = pattern.Lazy(`(?i)\b(drop\s+(table|database|schema|keyspace|tablespace)|truncate\s+(table\s+)?[\w."` + "`" + `]+)`)
 
-// changesVital requires approval for code that names a vital file and has words that change files.
-func (cr *codeReader) changesVital(lang, text string, x *invocation) {
+// judgeCriticalInCode requires approval for code that names a vital file and has words that change files.
+func (cr *codeReader) judgeCriticalInCode(lang, text string, x *invocation) {
 	if lang == "sql" && !localDatabases.has(x.name) && dropsTables.MatchString(text) {
 		c := Command{Argv: x.argv}
 		cr.ask(&c, "hard:elsewhere", "it destroys tables of a database")
@@ -258,7 +258,7 @@ func (cr *codeReader) changesVital(lang, text string, x *invocation) {
 			cr.unknown(x.argv, "it may write over a disk")
 		}
 	}
-	if file := cr.namedVital(text); file != "" {
+	if file := cr.namedCriticalFile(text); file != "" {
 		c := Command{Argv: x.argv}
 		cr.ask(&c, "hard:overwrite", "its code may change "+file+", which the machine needs")
 		cr.record(c)
@@ -275,7 +275,7 @@ func (h *hardRules) judgePermissions(c *Command, paths []string) {
 		if ok {
 			full = h.resolve(full)
 		}
-		if ok && (sharedDirs.has(full) || vitalFiles[full] || isEssential(full) || hasGlob(full) && h.removalDanger(p) == fatal) {
+		if ok && (sharedDirs.has(full) || criticalFiles[full] || isEssential(full) || hasGlob(full) && h.removalDanger(p) == fatal) {
 			h.ask(c, "hard:system", whyRights)
 		}
 	}

@@ -90,7 +90,7 @@ func literalTest(pattern, start string) narrowing {
 // holdsAll reports whether a directory is the root, or is or holds a home.
 func (fs *files) holdsAll(full string) bool {
 	dir := path.Dir(full)
-	return full == "/" || full == "/root" || fs.holdsHome(full) || dir == "/home" || dir == "/Users" || fs.otherHome(full)
+	return full == "/" || full == "/root" || fs.holdsHome(full) || dir == "/home" || dir == "/Users" || fs.isOtherHome(full)
 }
 
 // isEveryName reports whether a word is the name of every file of a walk, also behind an equals sign.
@@ -109,8 +109,8 @@ func (fs *files) printsEveryName(in stream) bool {
 	return slices.ContainsFunc(strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16), fs.isEveryName)
 }
 
-// everyFile requires approval of a command that may change, remove or run each file of a walk, whose names are its words or input.
-func (h *hardRules) everyFile(c *Command, x *invocation) {
+// judgeEveryFile requires approval of a command that may change, remove or run each file of a walk, whose names are its words or input.
+func (h *hardRules) judgeEveryFile(c *Command, x *invocation) {
 	if c.Verdict != Allow {
 		return
 	}
@@ -160,7 +160,7 @@ func (h *hardRules) leavesFilesUnchanged(x *invocation) bool {
 	case x.row == nil:
 		return false
 	case x.row.Lang == "sh":
-		return x.name == "eval" || shellOption(x.args, "c")
+		return x.name == "eval" || hasShellOption(x.args, "c")
 	case x.row.Run == programs.RunArgv || x.row.Run == programs.RunShell || x.row.Run == programs.RunFirstShell:
 		return true // the command that it runs is judged by itself
 	}

@@ -153,7 +153,7 @@ func TestDailyLinesOfBuilding(t *testing.T) {
 	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
 		{"", ". ./x", Allow}, {"", "source .env", Allow}, {"", "curl -sO https://x/y; . ./y", Ask}, {"", ". /opt/x", Ask}, {"", "echo 'rm -rf /' > y; . ./y", Deny},
 	})
-	s := (*State)(nil).After(Line{Text: "curl -sO https://x/y", Cwd: "/home/me/project", Home: "/home/me"}, Done)
+	s := (*State)(nil).After(Line{Text: "curl -sO https://x/y", Cwd: "/home/me/project", Home: "/home/me"}, RanFully)
 	if j := engineFor(t, "hard").Judge(Line{Text: ". ./y", Cwd: "/home/me/project", Home: "/home/me", State: s}); j.Verdict != Ask {
 		t.Errorf("a file that an earlier line may have fetched: %s", j.Verdict)
 	}

@@ -10,7 +10,7 @@ import (
 // analyzeFish analyzes a fish line. It translates blocks, substitutions, quotes and set to bash, since both shells run the
 // same commands. Untranslatable parts need approval.
 func (w *analyzer) analyzeFish(text string) stream {
-	if bound.TooDeep(text) {
+	if bound.IsTooLarge(text) {
 		w.unknown([]string{clip(text)}, "too long or nested too deeply to judge")
 		return stream{text: hole, set: true}
 	}
@@ -21,7 +21,7 @@ func (w *analyzer) analyzeFish(text string) stream {
 	f := fishReader{in: text, budget: &more}
 	f.list()
 	if f.odd || len(f.open) > 0 {
-		w.cut = w.cut || w.isWholeLine && w.nested == 0 && len(f.open) > 0
+		w.isIncomplete = w.isIncomplete || w.isWholeLine && w.nested == 0 && len(f.open) > 0
 		w.unknown([]string{clip(text)}, "it cannot be read as fish")
 	}
 	return w.source(f.out.String()) // which also requires approval for text that is not bash

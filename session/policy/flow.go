@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// either joins the outputs of branches of which one runs.
-func either(out ...stream) stream {
+// joinBranches joins the outputs of branches of which one runs.
+func joinBranches(out ...stream) stream {
 	var got stream
 	for _, o := range out {
 		if o.set && got.set && o.text != got.text {
@@ -35,7 +35,7 @@ func (w *analyzer) analyzeSubshell(f func() stream) stream {
 
 // branch follows code that may or may not run.
 func (w *analyzer) branch(f func() stream) stream {
-	at := w.currentPlace()
+	at := w.takeSnapshot()
 	w.unsure++
 	out := f()
 	w.unsure--
@@ -43,17 +43,19 @@ func (w *analyzer) branch(f func() stream) stream {
 	return out
 }
 
-// place is a snapshot of a shell's state at one point of the line.
-type place struct {
+// stateSnapshot is a snapshot of a shell's state at one point of the line.
+type stateSnapshot struct {
 	mark int // position in the log of assignments
 	cwd  string
 	args []string
 }
 
-func (sh *shellState) currentPlace() place { return place{sh.scope.mark(), sh.cwd, sh.args} }
+func (sh *shellState) takeSnapshot() stateSnapshot {
+	return stateSnapshot{sh.scope.mark(), sh.cwd, sh.args}
+}
 
 // invalidateSince makes unknown what has changed since then: it may or may not have happened.
-func (sh *shellState) invalidateSince(p place) {
+func (sh *shellState) invalidateSince(p stateSnapshot) {
 	sh.scope.invalidate(p.mark)
 	if p.cwd != sh.cwd {
 		sh.cwd, sh.unknownDir = "", sh.unknownDir || p.cwd != ""
@@ -78,9 +80,9 @@ func (sh *shellState) cannotFail(name string, words []*syntax.Word) bool {
 				return true
 			}
 			name, _, defines := strings.Cut(lit.Value, "=")
-			return !defines || !plainName(name)
+			return !defines || !isVariableName(name)
 		case "unset":
-			return !plainName(word.Lit()) || sh.mayBeReadonly(word.Lit())
+			return !isVariableName(word.Lit()) || sh.mayBeReadonly(word.Lit())
 		}
 		return true
 	}) && slices.Contains([]string{"true", ":", "alias", "unset"}, name)
@@ -91,9 +93,9 @@ func (sh *shellState) mayBeRenamed(name string) bool {
 	return sh.funcs[name] != nil || sh.aliases[name] != nil
 }
 
-// settable reports whether no shell refuses an assignment.
-func (sh *shellState) settable(a *syntax.Assign) bool {
-	return a.Name != nil && a.Index == nil && plainName(a.Name.Value) && !sh.mayBeReadonly(a.Name.Value)
+// isSettable reports whether no shell refuses an assignment.
+func (sh *shellState) isSettable(a *syntax.Assign) bool {
+	return a.Name != nil && a.Index == nil && isVariableName(a.Name.Value) && !sh.mayBeReadonly(a.Name.Value)
 }
 
 // mayBeReadonly reports whether a variable may be readonly.
@@ -106,8 +108,8 @@ func (sh *shellState) mayBeReadonly(name string) bool {
 	return sh.scope.get(name).fixed
 }
 
-// plainName reports whether a name is a valid variable name.
-func plainName(name string) bool {
+// isVariableName reports whether a name is a valid variable name.
+func isVariableName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" && (name[0] < '0' || name[0] > '9')
 }
 
@@ -120,14 +122,14 @@ func (sh *shellState) succeeds(s *syntax.Stmt) bool {
 	case *syntax.FuncDecl: // what is in it is not run
 		return true
 	case *syntax.CallExpr:
-		if slices.ContainsFunc(c.Assigns, func(a *syntax.Assign) bool { return !sh.settable(a) }) {
+		if slices.ContainsFunc(c.Assigns, func(a *syntax.Assign) bool { return !sh.isSettable(a) }) {
 			return false
 		}
 		if len(c.Args) > 0 && !sh.cannotFail(c.Args[0].Lit(), c.Args[1:]) {
 			return false
 		}
 	case *syntax.DeclClause:
-		if c.Variant.Value != "export" || sh.mayBeRenamed("export") || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return !sh.settable(a) }) {
+		if c.Variant.Value != "export" || sh.mayBeRenamed("export") || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return !sh.isSettable(a) }) {
 			return false
 		}
 	default:
@@ -191,7 +193,7 @@ func (w *analyzer) binary(c *syntax.BinaryCmd, in stream) stream {
 	// The part after && is followed as if everything before had succeeded. After the list, or after a failure before
 	// ||, it is unknown how far it got.
 	sure := w.succeeds(first)
-	at := w.currentPlace()
+	at := w.takeSnapshot()
 	for i := len(chain) - 1; i >= 0; i-- {
 		next := chain[i].stmt
 		if chain[i].op == syntax.OrStmt {
@@ -200,13 +202,13 @@ func (w *analyzer) binary(c *syntax.BinaryCmd, in stream) stream {
 			}
 			sure = false
 			add(w.branch(func() stream { return w.stmt(next, in) }))
-			at = w.currentPlace()
+			at = w.takeSnapshot()
 			continue
 		}
 		if sure {
 			add(w.stmt(next, in))
 			sure = w.succeeds(next)
-			at = w.currentPlace()
+			at = w.takeSnapshot()
 			continue
 		}
 		w.unsure++
@@ -226,11 +228,11 @@ func (w *analyzer) ifClause(c *syntax.IfClause, in stream) stream {
 		then := c.Then
 		outs = append(outs, w.branch(func() stream { return w.stmts(then, in) }))
 	}
-	return either(outs...)
+	return joinBranches(outs...)
 }
 
-// forget makes the variables unknown that a loop assigns: a later iteration sees them.
-func (sh *shellState) forget(n syntax.Node) {
+// invalidateAssigned makes the variables unknown that a loop assigns: a later iteration sees them.
+func (sh *shellState) invalidateAssigned(n syntax.Node) {
 	if sh.steps > maxSteps {
 		return
 	}
@@ -244,7 +246,7 @@ func (sh *shellState) forget(n syntax.Node) {
 }
 
 func (w *analyzer) forClause(c *syntax.ForClause, in stream) stream {
-	w.forget(&syntax.Block{Stmts: c.Do})
+	w.invalidateAssigned(&syntax.Block{Stmts: c.Do})
 	loop, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
@@ -299,8 +301,8 @@ func summary(items []string) string {
 // whySpins is the reason for denying a fork bomb.
 const whySpins = "the loop has no end, starts a program each time and waits for none"
 
-// endless reports whether a loop's condition is always true as written.
-func endless(c *syntax.WhileClause) bool {
+// isEndless reports whether a loop's condition is always true as written.
+func isEndless(c *syntax.WhileClause) bool {
 	if len(c.Cond) != 1 || c.Cond[0].Background {
 		return false
 	}

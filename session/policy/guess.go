@@ -40,7 +40,7 @@ func (g *guesser) guess(args []string) {
 }
 
 // tryRun judges arguments as a command, and keeps only what would be denied.
-func (g *guesser) tryRun(argv []string) { g.denialsAsAsks(func() { g.run(argv, stream{}) }) }
+func (g *guesser) tryRun(argv []string) { g.downgradeDenials(func() { g.run(argv, stream{}) }) }
 
 // shellGuess judges an argument as shell text.
 func (g *guesser) shellGuess(text string) {
@@ -48,12 +48,12 @@ func (g *guesser) shellGuess(text string) {
 		g.unknown([]string{clip(text)}, "the program is not known, and the text that it is given is too long to be judged")
 		return
 	}
-	g.denialsAsAsks(func() { g.source(text) })
+	g.downgradeDenials(func() { g.source(text) })
 }
 
-// denialsAsAsks runs f and records the command that it denies as one that needs approval. Everything else that f finds
+// downgradeDenials runs f and records the command that it denies as one that needs approval. Everything else that f finds
 // is dropped.
-func (w *analyzer) denialsAsAsks(f func()) {
+func (w *analyzer) downgradeDenials(f func()) {
 	commands, worst := w.commands, w.worst
 	w.commands, w.worst = nil, nil
 	quiet, refused := w.quiet, w.refused
@@ -223,7 +223,7 @@ func (g *guesser) judgeValue(name, value string, handed bool) {
 	if namesReplacement(name) && removePrograms.has(path.Base(value)) {
 		g.unknown(argv, "files of others are handed to "+path.Base(value))
 	}
-	if _, writes := programs.VariableFor(name, programs.AsOutput); writes && g.overwritten(value) != harmless {
+	if _, writes := programs.VariableFor(name, programs.AsOutput); writes && g.overwriteDanger(value) != harmless {
 		c := Command{Argv: argv}
 		g.ask(&c, "hard:overwrite", whyOverwrites)
 		g.record(c)
@@ -231,7 +231,7 @@ func (g *guesser) judgeValue(name, value string, handed bool) {
 	if name == "PYTHONBREAKPOINT" && len(value) > 1 && !strings.HasSuffix(value, "set_trace") && !strings.HasSuffix(value, ".embed") {
 		g.unknown(argv, "python calls it with what breakpoint() is given")
 	}
-	if !handed || value == "" || forPeople(name) {
+	if !handed || value == "" || isUserText(name) {
 		return
 	}
 	if text, made := g.textAt(value); made {
@@ -240,8 +240,8 @@ func (g *guesser) judgeValue(name, value string, handed bool) {
 	g.findDestroyer(value)
 }
 
-// forPeople reports whether a variable's name marks its value as text for humans.
-func forPeople(name string) bool {
+// isUserText reports whether a variable's name marks its value as text for humans.
+func isUserText(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"MSG", "MESSAGE", "TITLE", "BODY", "COMMENT", "NOTE", "DESC", "SUBJECT", "TEXT", "NAME", "LABEL", "REASON", "SUMMARY"},
 		func(part string) bool { return strings.Contains(name, part) })

@@ -79,7 +79,7 @@ var denials = []denial{
 	{"update-alternatives alternatives", (*hardRules).alternative},
 
 	{"crontab", (*hardRules).crontab},
-	{"tmux", (*hardRules).terminals},
+	{"tmux", (*hardRules).judgeTerminals},
 	{"xdotool ydotool", (*hardRules).typeKeys},
 	{"zpty", (*hardRules).zpty},
 	{"longterm", (*hardRules).ownSettings},
@@ -96,8 +96,8 @@ var denialOf = sync.OnceValue(func() map[string]*denial {
 	return rows
 })
 
-// hard applies the built-in denials to one command.
-func (h *hardRules) hard(c *Command, x *invocation) {
+// applyDenials applies the built-in denials to one command.
+func (h *hardRules) applyDenials(c *Command, x *invocation) {
 	if h.engine.preset == Off {
 		return
 	}
@@ -105,18 +105,18 @@ func (h *hardRules) hard(c *Command, x *invocation) {
 		row.judge(h, c, x)
 	}
 	h.damage(c, x)
-	h.everyFile(c, x)
-	h.signals(c, x)
+	h.judgeEveryFile(c, x)
+	h.judgeSignals(c, x)
 	h.askDiskArgument(c, x)
-	h.ownFiles(c, x)
-	h.outputs(c, x)
-	h.vitalArguments(c, x)
+	h.judgeOwnFiles(c, x)
+	h.judgeOutputs(c, x)
+	h.judgeCriticalArguments(c, x)
 }
 
 // unlink judges programs that remove single files and empty directories.
 func (h *hardRules) unlink(c *Command, x *invocation) {
 	for _, p := range x.args.Operands {
-		if x.name != "rmdir" && h.overwritten(p) == perhaps {
+		if x.name != "rmdir" && h.overwriteDanger(p) == perhaps {
 			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
 		if full, ok := h.clean(p); ok && (full == "/" || isOwnState(full, h.home)) {
@@ -167,7 +167,7 @@ func (h *hardRules) move(c *Command, x *invocation) {
 		return
 	}
 	for _, p := range ops[:len(ops)-1] {
-		if h.overwritten(p) == perhaps {
+		if h.overwriteDanger(p) == perhaps {
 			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
 		h.askLostTrees(c, []string{p}, "it moves the system or a user's files away")
@@ -183,8 +183,8 @@ func (fs *files) isVolatile(p string) bool {
 	return ok && !strings.HasPrefix(full+"/", fs.home+"/") && slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/", "/run/", "/var/run/"}, func(dir string) bool { return strings.HasPrefix(full+"/", dir) })
 }
 
-// recursive reports whether a command changes all below a directory.
-func recursive(x *invocation) bool { return x.args.Has("-R", "--recursive") }
+// isRecursive reports whether a command changes all below a directory.
+func isRecursive(x *invocation) bool { return x.args.Has("-R", "--recursive") }
 
 // judgeAccess judges changed access to trees.
 func (h *hardRules) judgeAccess(c *Command, paths []string) {
@@ -198,9 +198,9 @@ func (h *hardRules) judgeAccess(c *Command, paths []string) {
 func (h *hardRules) chmod(c *Command, x *invocation) {
 	ops, dashed := x.args.Operands, dashedMode(x)
 	switch {
-	case recursive(x) && dashed != "":
+	case isRecursive(x) && dashed != "":
 		h.judgeAccess(c, ops)
-	case recursive(x) && len(ops) > 1:
+	case isRecursive(x) && len(ops) > 1:
 		h.judgeAccess(c, ops[1:])
 	case x.args.Has("--reference"):
 		h.removeTrees(c, ops)
@@ -236,7 +236,7 @@ func dashedMode(x *invocation) string {
 // setfacl judges access control lists, whose settings are values of options.
 func (h *hardRules) setfacl(c *Command, x *invocation) {
 	switch ops := x.args.Operands; {
-	case recursive(x) && len(ops) > 0:
+	case isRecursive(x) && len(ops) > 0:
 		h.judgeAccess(c, ops)
 	case x.args.Has("--reference"):
 		h.removeTrees(c, ops)
@@ -287,7 +287,7 @@ func (h *hardRules) rclone(c *Command, x *invocation) {
 func (h *hardRules) aria2c(c *Command, x *invocation) {
 	dir, _ := x.args.Get("-d", "--dir")
 	if name, named := x.args.Get("-o", "--out"); named && dir != "" {
-		h.target(c, dir+"/"+name)
+		h.judgeTarget(c, dir+"/"+name)
 	}
 }
 
@@ -308,7 +308,7 @@ func (h *hardRules) socat(c *Command, x *invocation) {
 			h.ask(c, "unknown", whyReached)
 		} else if kind == "open" || kind == "create" || kind == "gopen" || kind == "file" {
 			what, _, _ = strings.Cut(what, ",")
-			h.target(c, what)
+			h.judgeTarget(c, what)
 		}
 	}
 }
@@ -317,7 +317,7 @@ func (h *hardRules) socat(c *Command, x *invocation) {
 func (h *hardRules) tar(c *Command, x *invocation) {
 	has := x.args.Has
 	if file, ok := x.args.Get("-f", "--file"); ok && has("-c", "-r", "-u", "--create", "--append", "--update") {
-		h.target(c, file)
+		h.judgeTarget(c, file)
 	}
 	dir, named := x.args.Get("-C", "--directory")
 	if has("--remove-files") {
@@ -369,7 +369,7 @@ func (h *hardRules) sevenZip(c *Command, x *invocation) {
 		h.removeTrees(c, ops[1:])
 	}
 	if len(ops) > 1 && (ops[0] == "a" || ops[0] == "u") {
-		h.target(c, ops[1])
+		h.judgeTarget(c, ops[1])
 	}
 }
 
@@ -412,7 +412,7 @@ func (h *hardRules) cmake(c *Command, x *invocation) {
 	h.cmakeScript(x)
 	for _, a := range x.argv[1:] { // a list is a command in some settings
 		if _, list, is := strings.Cut(a, "="); is && strings.HasPrefix(a, "-D") && strings.Contains(list, ";") {
-			h.denialsAsAsks(func() { h.source(strings.ReplaceAll(list, ";", " ")) })
+			h.downgradeDenials(func() { h.source(strings.ReplaceAll(list, ";", " ")) })
 		}
 	}
 	if ops := x.args.Operands; len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
@@ -456,7 +456,7 @@ func (h *hardRules) editInPlace(c *Command, x *invocation) {
 // editors judges files that an editor gets to write.
 func (h *hardRules) editors(c *Command, x *invocation) {
 	for _, p := range x.args.Operands {
-		h.target(c, p)
+		h.judgeTarget(c, p)
 	}
 }
 
@@ -465,7 +465,7 @@ func (h *hardRules) copyDisks(c *Command, x *invocation) {
 	for _, a := range x.argv[1:] {
 		switch key, p, _ := strings.Cut(a, "="); key {
 		case "of", "wipe", "hof":
-			if h.target(c, p); hasHole(p) && strings.IndexAny(p, holes) == 0 {
+			if h.judgeTarget(c, p); hasHole(p) && strings.IndexAny(p, holes) == 0 {
 				h.ask(c, "hard:device", "what it overwrites is not known, and may be a disk")
 			}
 		}
@@ -480,7 +480,7 @@ func (h *hardRules) mount(c *Command, x *invocation) {
 	if len(ops) == 0 || !over && !hides || hides && len(ops) > 1 && usualTmpfs.has(ops[len(ops)-1]) {
 		return
 	}
-	if full, ok := h.clean(ops[len(ops)-1]); ok && full != "/" && (sharedDirs.has(full) || vitalFiles[full] || hides && h.holdsHome(full)) {
+	if full, ok := h.clean(ops[len(ops)-1]); ok && full != "/" && (sharedDirs.has(full) || criticalFiles[full] || hides && h.holdsHome(full)) {
 		h.ask(c, "hard:system", "it hides or replaces files in "+full)
 	}
 }
@@ -523,7 +523,7 @@ func (h *hardRules) divert(c *Command, x *invocation) {
 		paths = append(paths[:len(paths):len(paths)], to)
 	}
 	for _, p := range paths {
-		if h.overwritten(p) != harmless || h.removalDanger(p) == fatal {
+		if h.overwriteDanger(p) != harmless || h.removalDanger(p) == fatal {
 			h.ask(c, "hard:remove", "it moves away what the machine needs")
 		}
 	}
@@ -567,7 +567,7 @@ func localPaths(places []string) []string {
 
 // judgeUnpacking judges unpacking into a directory of the system.
 func (h *hardRules) judgeUnpacking(c *Command, dir string) {
-	if h.ownPlace(dir) {
+	if h.isOwnFile(dir) {
 		h.ask(c, "hard:longterm", "what it unpacks may overwrite longterm's own files")
 	}
 	full, ok := h.clean(dir)
@@ -640,7 +640,7 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 		case h.isFatal(p): // a glob, or all that find has printed
 			h.ask(c, "hard:remove", whyRemove)
 		}
-		if (!deep || d == harmless) && h.overwritten(p) == perhaps {
+		if (!deep || d == harmless) && h.overwriteDanger(p) == perhaps {
 			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
 	}
@@ -649,7 +649,7 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 // whyNeeded returns why removing a file needs approval, or "".
 func (fs *files) whyNeeded(p string) string {
 	switch full, _ := fs.clean(p); {
-	case fs.ownPlace(p):
+	case fs.isOwnFile(p):
 		return "one of longterm's own files"
 	case fs.isEveryName(p) || fs.coversAll(full):
 		return whyRemove
@@ -697,7 +697,7 @@ func (h *hardRules) damage(c *Command, x *invocation) {
 		case damage.Disk:
 			if e.Word != "" {
 				h.judgeDestruction(c, x, e.Word)
-			} else if slices.ContainsFunc(x.args.Options, func(o option) bool { return o.Has && h.deviceDanger(o.Value) == fatal }) {
+			} else if slices.ContainsFunc(x.args.Options, func(o option) bool { return o.HasValue && h.deviceDanger(o.Value) == fatal }) {
 				h.deny(c, "hard:device", whyDevice, useDevice)
 			}
 		case damage.Tree:
@@ -708,7 +708,7 @@ func (h *hardRules) damage(c *Command, x *invocation) {
 			}
 			h.judgeUnpacking(c, e.Word)
 		case damage.File:
-			h.target(c, e.Word)
+			h.judgeTarget(c, e.Word)
 		case damage.Volume:
 			h.ask(c, "hard:device", e.Why)
 		case damage.System:
@@ -732,7 +732,7 @@ func (h *hardRules) judgeDestruction(c *Command, x *invocation, p string) {
 	switch full, ok := h.clean(p); {
 	case hasHole(p) && strings.IndexAny(p, holes) == 0, ok && strings.HasPrefix(full, "/dev/") && hasHole(full):
 		h.ask(c, "hard:device", "which disk it destroys is not known")
-	case ok && (blockDevice(full) || hasGlob(full) && globMatch(full, "/dev/sda")):
+	case ok && (isBlockDevice(full) || hasGlob(full) && globMatch(full, "/dev/sda")):
 		h.deny(c, "hard:device", whyDevice, useDevice)
 	case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && h.deviceDanger(p) != harmless:
 		h.deny(c, "hard:device", whyDevice, useDevice)
@@ -743,8 +743,8 @@ func (h *hardRules) judgeDestruction(c *Command, x *invocation, p string) {
 var outputOptions = words("-o -out -sOutputFile --output --out --output-file --outfile --log-file --logfile --log --capturefile --dump --save " +
 	"--write --cwd-file --warc-file")
 
-// outputs requires approval for a program that writes a vital file.
-func (h *hardRules) outputs(c *Command, x *invocation) {
+// judgeOutputs requires approval for a program that writes a vital file.
+func (h *hardRules) judgeOutputs(c *Command, x *invocation) {
 	if c.Verdict != Allow || textPrograms.has(x.name) || watchPrograms.has(x.name) {
 		return
 	}
@@ -764,7 +764,7 @@ func (h *hardRules) outputs(c *Command, x *invocation) {
 		if bootMenu.has(x.name) && strings.HasPrefix(file, "/boot/") {
 			continue
 		}
-		if h.overwritten(file) == perhaps {
+		if h.overwriteDanger(file) == perhaps {
 			h.ask(c, "hard:overwrite", whyOverwrites)
 		}
 	}

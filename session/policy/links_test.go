@@ -32,7 +32,7 @@ func (l linksOf) Entries(dir string) (entries []Entry, known bool) {
 // FAULT: G19
 func TestLinks_JudgedByWhereTheyLead(t *testing.T) {
 	p := "/home/me/project"
-	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{
+	l := Line{Cwd: p, Home: "/home/me", Disk: linksOf{
 		p + "/lnk": "/home/me", p + "/out": "/home/me/.ssh", p + "/rc": "/home/me/.bashrc", p + "/etc": "/etc", p + "/pw": "/etc/passwd", p + "/disk": "/dev/sda",
 		p + "/in": p + "/src", p + "/t": "/tmp/x", p + "/git": p + "/.git",
 	}}
@@ -171,7 +171,7 @@ func TestBuild_AsksAboutHomeBelowTmp(t *testing.T) {
 // FAULT: G19
 func TestWalk_FollowsLinkToItsStart(t *testing.T) {
 	p := "/home/me/project"
-	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{p + "/lnk": "/home/me", p + "/etc": "/etc", p + "/in": p + "/src"}}
+	l := Line{Cwd: p, Home: "/home/me", Disk: linksOf{p + "/lnk": "/home/me", p + "/etc": "/etc", p + "/in": p + "/src"}}
 	walks := `
 		cd lnk && find . -type f -delete
 		cd lnk; find . -type f -delete
@@ -221,7 +221,7 @@ func TestWalk_FollowsLinkToItsStart(t *testing.T) {
 			made += "ln -s ~ lnk; " + line + "\n"
 		}
 	}
-	l.Real = nil
+	l.Disk = nil
 	checkKind(t, "hard", l, made, `
 		ln -s ~ lnk; rm lnk
 		ln -s src lnk; cd lnk && find . -type f -delete
@@ -234,7 +234,7 @@ func TestWalk_FollowsLinkToItsStart(t *testing.T) {
 // FAULT: G19
 func TestGlob_FollowsLinksThatItFinds(t *testing.T) {
 	p := "/home/me/project"
-	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{
+	l := Line{Cwd: p, Home: "/home/me", Disk: linksOf{
 		p + "/out": "/home/me/.ssh", p + "/pw": "/etc/passwd", p + "/in": p + "/src", p + "/src": p + "/src", p + "/sub": p + "/sub", p + "/sub/deep": "/home/me/.ssh",
 	}}
 	checkKind(t, "build", l, `
@@ -275,7 +275,7 @@ func TestGlob_FollowsLinksThatItFinds(t *testing.T) {
 		touch missing/*/k
 		sed -i s/x/y/ *.go
 	`)
-	l.Real = linksOf{p + "/lnk": "/home/me", p + "/pw": "/etc/passwd", p + "/src": p + "/src"}
+	l.Disk = linksOf{p + "/lnk": "/home/me", p + "/pw": "/etc/passwd", p + "/src": p + "/src"}
 	checkKind(t, "hard", l, `
 		rm -rf */*
 		rm -rf l*/
@@ -296,7 +296,7 @@ func TestGlob_FollowsLinksThatItFinds(t *testing.T) {
 // FAULT: G19
 func TestDotDot_LeadsAboveALinksTarget(t *testing.T) {
 	p := "/home/me/project"
-	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{p + "/lnk": "/home/me/other/deep", p + "/in": p + "/src/deep", p + "/src/deep/up": p}}
+	l := Line{Cwd: p, Home: "/home/me", Disk: linksOf{p + "/lnk": "/home/me/other/deep", p + "/in": p + "/src/deep", p + "/src/deep/up": p}}
 	checkKind(t, "build", l, `
 		touch lnk/../x
 		echo a > lnk/../x
@@ -318,5 +318,5 @@ func TestDotDot_LeadsAboveALinksTarget(t *testing.T) {
 		touch src/deep/up/x
 		echo a > ./src/./../x
 	`)
-	checkKind(t, "hard", Line{Cwd: p, Home: "/home/me", Real: linksOf{p + "/lnk": "/home/me/other"}}, "rm -rf lnk/..\ncd lnk; rm -rf ../", "rm -rf src/../x\nrm -rf x")
+	checkKind(t, "hard", Line{Cwd: p, Home: "/home/me", Disk: linksOf{p + "/lnk": "/home/me/other"}}, "rm -rf lnk/..\ncd lnk; rm -rf ../", "rm -rf src/../x\nrm -rf x")
 }

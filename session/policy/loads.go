@@ -21,7 +21,7 @@ func (ho *delegations) runsNamed(x *invocation, value string) {
 	if len(words) == 0 {
 		return
 	}
-	x.children = true
+	x.hasJudgedChildren = true
 	ho.run(append(words, someText), stream{text: hole, set: true})
 	dir, base := path.Split(words[0])
 	row := programs.Lookup(base)
@@ -75,7 +75,7 @@ func (ho *delegations) compilerParts(x *invocation) {
 		case strings.HasPrefix(a, "-B") && name != "rustc":
 			ho.plugin(x, a[2:])
 		case a == "-wrapper":
-			x.children = true
+			x.hasJudgedChildren = true
 			ho.run(strings.Split(next, ","), stream{})
 			ho.plugin(x, strings.Split(next, ",")[0])
 		case name == "rustc" && set && (key == "linker" || key == "codegen-backend"):
@@ -148,12 +148,12 @@ func (cr *codeReader) loadCode(x *invocation, value string) {
 	}
 }
 
-// optionsOf judges variables that hold options or files of a program.
-func (ho *delegations) optionsOf(x *invocation) {
+// judgeOptionVariables judges variables that hold options or files of a program.
+func (ho *delegations) judgeOptionVariables(x *invocation) {
 	switch x.name {
 	case "tar", "gtar":
 		if v := ho.scope.get("TAR_OPTIONS"); v.set && v.text != "" {
-			ho.mayAsk(func() {
+			ho.mergeFindings(func() {
 				ho.scope.put("TAR_OPTIONS", "")
 				ho.source("tar " + v.text)
 			})
@@ -221,16 +221,16 @@ func (ho *delegations) shellNamed(x *invocation, value string) {
 	}
 }
 
-// terminals requires approval for what tmux runs or types that is not on the line: terminals of a tmux server, possibly
+// judgeTerminals requires approval for what tmux runs or types that is not on the line: terminals of a tmux server, possibly
 // an old one, are not checked.
-func (h *hardRules) terminals(c *Command, x *invocation) {
+func (h *hardRules) judgeTerminals(c *Command, x *invocation) {
 	keys := false
 	for i, a := range x.argv[1:] {
 		switch {
-		case a == "-C" || a == "-CC" || tmuxCommand(a, "source-file", "so") || tmuxCommand(a, "load-buffer", "loa") || tmuxCommand(a, "paste-buffer", "pa"):
+		case a == "-C" || a == "-CC" || isTmuxCommand(a, "source-file", "so") || isTmuxCommand(a, "load-buffer", "loa") || isTmuxCommand(a, "paste-buffer", "pa"):
 			h.ask(c, "unknown", "tmux runs or types text that is not on the line")
 			return
-		case a == "send" || tmuxCommand(a, "send-keys", "send-k"):
+		case a == "send" || isTmuxCommand(a, "send-keys", "send-k"):
 			keys = true
 		case keys && i > 0 && (a == "-H" || strings.EqualFold(a, "space")):
 			h.ask(c, "unknown", "it types single keys")
@@ -239,9 +239,9 @@ func (h *hardRules) terminals(c *Command, x *invocation) {
 	}
 }
 
-// tmuxCommand reports whether a word is a tmux command: any unique prefix, or its alias, which is the prefix plus the
+// isTmuxCommand reports whether a word is a tmux command: any unique prefix, or its alias, which is the prefix plus the
 // letter after the dash.
-func tmuxCommand(word, name, least string) bool {
+func isTmuxCommand(word, name, least string) bool {
 	first, second, _ := strings.Cut(name, "-")
 	return strings.HasPrefix(word, least) && strings.HasPrefix(name, word) || word == first+second[:1]
 }
@@ -256,9 +256,9 @@ func loadsCode(name string) bool {
 var programVariables = words("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
 	"GIT_SSH_COMMAND BROWSER RSYNC_RSH")
 
-// loadedBy requires approval for variables that load code into a system program; the user's own programs may load
+// judgeLoadVariable requires approval for variables that load code into a system program; the user's own programs may load
 // anything.
-func (ho *delegations) loadedBy(x *invocation, name, value string) {
+func (ho *delegations) judgeLoadVariable(x *invocation, name, value string) {
 	if name == "LONGTERM_AGENT" && x.name == "longterm" {
 		c := Command{Argv: x.argv}
 		ho.ask(&c, "hard:longterm", "it changes the caller's identity for longterm")
@@ -305,15 +305,15 @@ var loadVariables = sync.OnceValue(func() (names []string) {
 var noProgram = fieldSet(": . [ alias bg break cd continue declare dirs echo eval exit export false fg getopts hash jobs let local mapfile popd " +
 	"printf pushd pwd read readonly return set setopt shift shopt source test times trap true type typeset ulimit umask unalias unset unsetopt wait")
 
-// loadedByLine judges variables that the line set before, whether exported or not: one that was exported before still
+// judgeLineLoadVariables judges variables that the line set before, whether exported or not: one that was exported before still
 // is.
-func (ho *delegations) loadedByLine(x *invocation) {
+func (ho *delegations) judgeLineLoadVariables(x *invocation) {
 	if len(ho.scope.vars) == 0 || noProgram.has(x.name) {
 		return
 	}
 	for _, name := range loadVariables() {
 		if v := ho.scope.get(name); v.set && !slices.Contains(ho.env, name) {
-			ho.loadedBy(x, name, v.text)
+			ho.judgeLoadVariable(x, name, v.text)
 		}
 	}
 }
@@ -333,11 +333,11 @@ func (ho *delegations) sshOption(x *invocation, setting string) {
 	}
 	switch strings.ToLower(strings.TrimSpace(key)) {
 	case "proxycommand", "localcommand", "knownhostscommand", "remotecommand", "match":
-		x.children = true
+		x.hasJudgedChildren = true
 		ho.shellText(value, x.name)
 	case "userknownhostsfile", "globalknownhostsfile", "controlpath":
 		c := Command{Argv: x.argv}
-		if ho.overwritten(value) != harmless {
+		if ho.overwriteDanger(value) != harmless {
 			ho.ask(&c, "hard:overwrite", whyAdds)
 			ho.record(c)
 		}
@@ -372,7 +372,7 @@ func (ho *delegations) gitProgram(x *invocation, key, value string, once bool) {
 		return
 	}
 	if len(words) > 1 || value != command {
-		ho.denialsAsAsks(func() { ho.source(command) })
+		ho.downgradeDenials(func() { ho.source(command) })
 	}
 	if dir, base := path.Split(words[0]); !systemProgramDirs[dir] && (once || foreign) || destroyers.has(base) || strings.HasPrefix(words[0], hole) {
 		ho.unknown(x.argv, "git runs "+words[0])
@@ -471,7 +471,7 @@ func (ho *delegations) projectFiles(x *invocation) {
 			lines.findDestroyer(line)
 		}
 		if lang := languageOf(full); lang != "" {
-			ho.denialsAsAsks(func() { ho.code(lang, m.text, x) })
+			ho.downgradeDenials(func() { ho.code(lang, m.text, x) })
 		}
 	}
 }

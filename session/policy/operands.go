@@ -19,7 +19,7 @@ var remoteShells = words("ssh scp sftp")
 func (ho *delegations) operandCode(x *invocation) {
 	for _, a := range x.argv[1:] { // an address that ssh takes for options
 		if _, command, is := strings.Cut(a, "-oProxyCommand="); is && !remoteShells.has(x.name) {
-			ho.denialsAsAsks(func() { ho.source(strings.ReplaceAll(strings.ReplaceAll(command, "%2F", "/"), "%20", " ")) })
+			ho.downgradeDenials(func() { ho.source(strings.ReplaceAll(strings.ReplaceAll(command, "%2F", "/"), "%20", " ")) })
 		}
 	}
 	switch {
@@ -34,10 +34,10 @@ func (ho *delegations) operandCode(x *invocation) {
 		}
 		ho.powershell(x)
 	case x.name == "cmd" && len(x.args.Operands) > 0:
-		ho.denialsAsAsks(func() { ho.windowsCommand(x.argv) })
+		ho.downgradeDenials(func() { ho.windowsCommand(x.argv) })
 	case x.name == "ssh" || x.name == "scp" || x.name == "sftp":
 		for _, o := range x.args.Options {
-			if o.Name == "-o" && o.Has {
+			if o.Name == "-o" && o.HasValue {
 				ho.sshOption(x, o.Value)
 			}
 			if text, ok := ho.textAt(o.Value); ok && o.Name == "-F" {
@@ -72,7 +72,7 @@ func (ho *delegations) operandCode(x *invocation) {
 	case x.row.Lang == "make":
 		for _, o := range x.args.Operands {
 			if _, value, ok := strings.Cut(o, "="); ok && value != "" {
-				ho.denialsAsAsks(func() { ho.source(value) })
+				ho.downgradeDenials(func() { ho.source(value) })
 			}
 		}
 		ho.shellOfMake(x)
@@ -91,12 +91,12 @@ func (ho *delegations) operandCode(x *invocation) {
 	case x.row.Lang == "sql":
 		for _, o := range x.args.Options {
 			if o.Name == "-v" || o.Name == "--set" || o.Name == "--variable" || o.Name == "--init-command" {
-				ho.denialsAsAsks(func() { ho.source(strings.Trim(o.Value[strings.IndexByte(o.Value, '=')+1:], "`\\! ")) })
+				ho.downgradeDenials(func() { ho.source(strings.Trim(o.Value[strings.IndexByte(o.Value, '=')+1:], "`\\! ")) })
 			}
 		}
 		for _, o := range x.args.Operands {
 			ho.shellEscapes("sql", o)
-			ho.changesVital("sql", o, x)
+			ho.judgeCriticalInCode("sql", o, x)
 		}
 	case x.name == "git":
 		ho.gitConfig(x)
@@ -122,7 +122,7 @@ func (ho *delegations) operandCode(x *invocation) {
 			}
 			key, value, ok := strings.Cut(a, "=")
 			if ok && strings.Contains(key, "-Invoke") || ok && strings.Contains(key, "Dir::Bin") {
-				ho.perhapsShell(value, x.name)
+				ho.judgePossibleShell(value, x.name)
 				ho.unknown(x.argv, "it runs the setting")
 			}
 		}
@@ -285,7 +285,7 @@ func (ho *delegations) specialForms(x *invocation) {
 		for line := range strings.Lines(x.in.text + "\n" + ho.knownOperandText(x)) {
 			if command, is := strings.CutPrefix(line, "!"); is && !strings.HasPrefix(command, "=") {
 				if p := ho.engine.preset; p == Off || p == Hard {
-					ho.mayAsk(func() { ho.source(command) }) // GNU's takes it for a sum
+					ho.mergeFindings(func() { ho.source(command) }) // GNU's takes it for a sum
 				} else {
 					ho.source(command)
 				}
@@ -364,9 +364,9 @@ func (ho *delegations) cargoConfig(x *invocation) {
 		switch {
 		case len(words) == 0:
 		case strings.HasPrefix(key, "alias."):
-			ho.mayAsk(func() { ho.run(append([]string{"cargo"}, words...), stream{}) })
+			ho.mergeFindings(func() { ho.run(append([]string{"cargo"}, words...), stream{}) })
 		case cargoRuns.has(key[strings.LastIndexByte(key, '.')+1:]):
-			ho.mayAsk(func() { ho.run(words, stream{}) })
+			ho.mergeFindings(func() { ho.run(words, stream{}) })
 			ho.plugin(x, words[0])
 		}
 	}
@@ -377,7 +377,7 @@ func (ho *delegations) ghSettings(x *invocation) {
 	ops := x.args.Operands
 	switch {
 	case len(ops) > 3 && ops[0] == "alias" && ops[1] == "set", len(ops) > 3 && ops[0] == "config" && ops[1] == "set" && ops[2] != "git_protocol":
-		ho.perhapsShell(strings.TrimPrefix(ops[len(ops)-1], "!"), x.name)
+		ho.judgePossibleShell(strings.TrimPrefix(ops[len(ops)-1], "!"), x.name)
 	}
 }
 
@@ -396,7 +396,7 @@ func (ho *delegations) resources(x *invocation) {
 			}
 		}
 	}
-	if file := ho.namedVital(text); file != "" && ho.engine.preset != Off {
+	if file := ho.namedCriticalFile(text); file != "" && ho.engine.preset != Off {
 		c := Command{Argv: x.argv}
 		ho.ask(&c, "hard:overwrite", "it may change "+file+", which the machine needs")
 		ho.record(c)
@@ -438,7 +438,7 @@ func (ho *delegations) justShell(x *invocation) {
 		return // as in the recipe
 	}
 	ho.shellNamed(x, argv[0])
-	ho.mayAsk(func() { ho.run(append(argv, someText), stream{}) })
+	ho.mergeFindings(func() { ho.run(append(argv, someText), stream{}) })
 }
 
 // mavenExec judges the program that Maven's exec plugin starts.
@@ -456,7 +456,7 @@ func (ho *delegations) mavenExec(x *invocation) {
 		if err != nil {
 			given = strings.Fields(args)
 		}
-		ho.mayAsk(func() { ho.run(append([]string{program}, given...), stream{}) })
+		ho.mergeFindings(func() { ho.run(append([]string{program}, given...), stream{}) })
 	}
 }
 
@@ -476,7 +476,7 @@ func (ho *delegations) gitConfig(x *invocation) {
 			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
 				ho.shellText(text+given, "the alias")
 			} else if value != "" {
-				ho.denialsAsAsks(func() { ho.source("git " + value + given) })
+				ho.downgradeDenials(func() { ho.source("git " + value + given) })
 			}
 		case key == "core.worktree":
 			if ho.engine.preset != Off && ho.removalDanger(value) != harmless {
@@ -486,7 +486,7 @@ func (ho *delegations) gitConfig(x *invocation) {
 			}
 		case strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff."):
 			if strings.Contains(value, " ") {
-				ho.denialsAsAsks(func() { ho.source(strings.TrimPrefix(value, "!")) })
+				ho.downgradeDenials(func() { ho.source(strings.TrimPrefix(value, "!")) })
 			}
 		}
 	}
@@ -551,8 +551,8 @@ func (ho *delegations) gitConfig(x *invocation) {
 	}
 }
 
-// unitFile reports whether a file defines what systemd starts.
-func unitFile(full, home string) bool {
+// isUnitFile reports whether a file defines what systemd starts.
+func isUnitFile(full, home string) bool {
 	for _, dir := range []string{"/etc/systemd/", "/run/systemd/", "/usr/lib/systemd/", "/lib/systemd/", home + "/.config/systemd/", home + "/.config/autostart/"} {
 		if strings.HasPrefix(full, dir) {
 			return true
@@ -565,7 +565,7 @@ func unitFile(full, home string) bool {
 func (cr *codeReader) systemdUnit(text string) {
 	for line := range strings.Lines(text) {
 		if key, command, ok := strings.Cut(line, "="); ok && strings.HasPrefix(strings.TrimSpace(key), "Exec") {
-			cr.mayAsk(func() { cr.source(strings.TrimLeft(command, " -@:+!|")) })
+			cr.mergeFindings(func() { cr.source(strings.TrimLeft(command, " -@:+!|")) })
 		}
 	}
 }

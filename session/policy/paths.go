@@ -42,7 +42,7 @@ type files struct {
 	cwd        string
 	root       string // directory in which the line was given
 	home       string
-	real       Disk                   // resolves links and lists directories; may be nil
+	disk       Disk                   // resolves links and lists directories; may be nil
 	account    string                 // the account's home, where home is another
 	installed  bool                   // root put the executed file into a package directory
 	unknownDir bool                   // the line changed to a directory that is not known
@@ -156,7 +156,7 @@ func (fs *files) pathDanger(full string) danger {
 		return fatal
 	case homes && !coversEveryName(last):
 		return fatal
-	case strings.HasPrefix(full, "/dev/") && blockDevice(full):
+	case strings.HasPrefix(full, "/dev/") && isBlockDevice(full):
 		return fatal
 	case strings.HasPrefix(full, "/proc/") || strings.HasPrefix(full, "/sys/firmware") ||
 		strings.HasPrefix(full, "/boot/"):
@@ -176,7 +176,7 @@ func (fs *files) pathDanger(full string) danger {
 	if isOwnState(full, fs.home) || fs.engine.owns(full) || fs.engine.containsOwn(full) {
 		return fatal
 	}
-	if isServiceData(full) || fs.otherHome(full) || fs.isValuable(full) {
+	if isServiceData(full) || fs.isOtherHome(full) || fs.isValuable(full) {
 		return perhaps
 	}
 	return harmless
@@ -234,9 +234,9 @@ func (fs *files) isValuable(full string) bool {
 	return false
 }
 
-// otherHome reports whether a path is the home of another user outside of /home: /export/home/x, /var/home/x,
+// isOtherHome reports whether a path is the home of another user outside of /home: /export/home/x, /var/home/x,
 // /nfs/homes/x.
-func (fs *files) otherHome(full string) bool {
+func (fs *files) isOtherHome(full string) bool {
 	if coversEveryName(path.Base(full)) {
 		full = path.Dir(full)
 	}
@@ -314,7 +314,7 @@ func (fs *files) absolute(p string) (string, bool) {
 
 // leaveLinks returns an absolute path in which ".." after a link leads to the directory above the link's target, as it does for programs.
 func (fs *files) leaveLinks(p string) string {
-	if fs.real == nil || !strings.Contains(p, "/..") {
+	if fs.disk == nil || !strings.Contains(p, "/..") {
 		return p
 	}
 	at := "/"
@@ -369,8 +369,8 @@ var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md",
 	"sg", "mtd", "ubi", "cciss", "dasd",
 	"fd0", "st0", "raw", "vg", "zd", "zvol"}
 
-// blockDevice reports whether a clean absolute path names a disk.
-func blockDevice(full string) bool {
+// isBlockDevice reports whether a clean absolute path names a disk.
+func isBlockDevice(full string) bool {
 	name, ok := strings.CutPrefix(full, "/dev/")
 	if !ok {
 		return strings.HasPrefix(full, `\\.\PhysicalDrive`)
@@ -398,7 +398,7 @@ func (fs *files) deviceDanger(p string) danger {
 	if !ok {
 		return harmless
 	}
-	if blockDevice(full) {
+	if isBlockDevice(full) {
 		return fatal
 	}
 	if strings.HasPrefix(full, "/dev/") {
@@ -427,7 +427,7 @@ func (fs *files) isSecret(p string) bool {
 		}
 	}
 	switch {
-	case (base == "secrets.json" || base == "secrets.key" || base == "longterm.db") && fs.ownPlace(p),
+	case (base == "secrets.json" || base == "secrets.key" || base == "longterm.db") && fs.isOwnFile(p),
 		strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" &&
 			base != "config",
 		strings.Contains(full, "/.gnupg"), strings.Contains(full, "/.aws/"), strings.Contains(full, "/.kube/"),
@@ -437,7 +437,7 @@ func (fs *files) isSecret(p string) bool {
 		strings.HasPrefix(full, "/etc/sudoers"),
 		strings.HasPrefix(full, "/etc/ssl/private"), strings.HasPrefix(full, "/etc/ssh/ssh_host"),
 		strings.HasPrefix(full, "/proc/") && (base == "environ" || base == "mem" || hasGlob(base)),
-		strings.HasPrefix(full, "/dev/") && blockDevice(full):
+		strings.HasPrefix(full, "/dev/") && isBlockDevice(full):
 		return true
 	}
 	switch base {
@@ -499,20 +499,20 @@ func isDescriptor(operand string) bool {
 
 // resolvedPath returns a clean path with links resolved in its longest part without marks.
 func (fs *files) resolvedPath(full string) string {
-	if fs.real == nil || !strings.HasPrefix(full, "/") {
+	if fs.disk == nil || !strings.HasPrefix(full, "/") {
 		return full
 	}
 	at := strings.IndexAny(full, holes+globs)
 	if at < 0 {
-		return fs.real.Resolve(full)
+		return fs.disk.Resolve(full)
 	}
 	at = strings.LastIndexByte(full[:at], '/')
-	return path.Join(fs.real.Resolve(full[:max(at, 1)]), full[at:])
+	return path.Join(fs.disk.Resolve(full[:max(at, 1)]), full[at:])
 }
 
 // resolvedEntry returns a clean path with links resolved except in its last name: the entry that rm and mv change.
 func (fs *files) resolvedEntry(p, full string) string {
-	if fs.real == nil || namesDirectory(p) {
+	if fs.disk == nil || namesDirectory(p) {
 		return fs.resolvedPath(full)
 	}
 	return path.Join(fs.resolvedPath(path.Dir(full)), path.Base(full))
@@ -550,7 +550,7 @@ func isBelow(full, dir string) bool {
 
 // leavesByLink reports whether a clean path leads out of the project and of /tmp by a link.
 func (fs *files) leavesByLink(full string) bool {
-	if fs.real == nil || !strings.HasPrefix(full, "/") {
+	if fs.disk == nil || !strings.HasPrefix(full, "/") {
 		return false
 	}
 	if to := fs.resolvedPath(full); to != full && fs.isOut(to) {
@@ -562,21 +562,21 @@ func (fs *files) leavesByLink(full string) bool {
 
 // isOut reports whether a path without links is outside of the project and of /tmp, or where git keeps what it runs.
 func (fs *files) isOut(to string) bool {
-	if tmp := fs.real.Resolve("/tmp"); isBelow(to, tmp) && to != tmp && !isBelow(to, fs.real.Resolve(fs.home)) {
+	if tmp := fs.disk.Resolve("/tmp"); isBelow(to, tmp) && to != tmp && !isBelow(to, fs.disk.Resolve(fs.home)) {
 		return false
 	}
-	return isGitInternal(to) || !isBelow(to, fs.real.Resolve(path.Clean("/"+fs.projectDir())))
+	return isGitInternal(to) || !isBelow(to, fs.disk.Resolve(path.Clean("/"+fs.projectDir())))
 }
 
 // globLinks returns where the links lead that a pattern finds in existing directories, with the rest of the pattern behind. It follows
 // a link in the last name only if whole. It returns false if what the pattern finds is not known.
 func (fs *files) globLinks(pattern string, whole bool) (led []string, known bool) {
 	at := strings.IndexAny(pattern, globs)
-	if fs.real == nil || at < 0 || hasHole(pattern) || !strings.HasPrefix(pattern, "/") {
+	if fs.disk == nil || at < 0 || hasHole(pattern) || !strings.HasPrefix(pattern, "/") {
 		return nil, true
 	}
 	at = strings.LastIndexByte(pattern[:at], '/')
-	dirs, names := []string{fs.real.Resolve(pattern[:max(at, 1)])}, strings.Split(pattern[at+1:], "/")
+	dirs, names := []string{fs.disk.Resolve(pattern[:max(at, 1)])}, strings.Split(pattern[at+1:], "/")
 	for i, name := range names {
 		last, rest := i == len(names)-1, strings.Join(names[i+1:], "/")
 		var next []string
@@ -584,7 +584,7 @@ func (fs *files) globLinks(pattern string, whole bool) (led []string, known bool
 			if !hasGlob(name) {
 				to := path.Join(dir, name)
 				if entry := to; !last || whole {
-					if to = fs.real.Resolve(to); to != entry {
+					if to = fs.disk.Resolve(to); to != entry {
 						led = append(led, path.Join(to, rest))
 						continue
 					}
@@ -592,7 +592,7 @@ func (fs *files) globLinks(pattern string, whole bool) (led []string, known bool
 				next = append(next, to)
 				continue
 			}
-			entries, ok := fs.real.Entries(dir)
+			entries, ok := fs.disk.Entries(dir)
 			if !ok {
 				return led, false
 			}
@@ -600,7 +600,7 @@ func (fs *files) globLinks(pattern string, whole bool) (led []string, known bool
 				switch {
 				case e.Name[0] == '.' && name[0] != '.' || !globMatch(name, e.Name):
 				case e.Link && (!last || whole):
-					led = append(led, path.Join(fs.real.Resolve(path.Join(dir, e.Name)), rest))
+					led = append(led, path.Join(fs.disk.Resolve(path.Join(dir, e.Name)), rest))
 				case !e.Link && !last:
 					next = append(next, path.Join(dir, e.Name))
 				}
@@ -613,7 +613,7 @@ func (fs *files) globLinks(pattern string, whole bool) (led []string, known bool
 
 // isLinkOut reports whether a word without a slash, or the value in it, is a link out of the project.
 func (fs *files) isLinkOut(word string) bool {
-	if fs.real == nil || hasHole(word) {
+	if fs.disk == nil || hasHole(word) {
 		return false
 	}
 	for _, name := range []string{word, word[strings.IndexByte(word, '=')+1:], strings.TrimPrefix(word, "-C"), strings.TrimPrefix(word, "-o")} {

@@ -67,7 +67,7 @@ type Line struct {
 	Home  string // absolute; "" if unknown
 	State *State // state left by earlier lines; nil: none
 
-	Real Disk // what the machine has; nil: links are not resolved
+	Disk Disk // what the machine has; nil: links are not resolved
 
 	// Installed applies to an execution: root put its file into a package directory, so that a directory name of a
 	// version manager can be trusted. Account is the account's home directory if Home is another; "" if unknown.
@@ -105,18 +105,18 @@ type Command struct {
 
 // Judgement is the verdict on a line.
 type Judgement struct {
-	Verdict  Verdict // the strictest of all commands
-	Rule     string  // rule of the first command with that verdict
-	Words    string  // words of that command
-	Why      string
-	Instead  string
-	Risk     Risk      // the largest of all commands
-	Cut      bool      // the line is incomplete: a shell would wait for the end of a block, a quote, a here-document
-	Unread   bool      // the line is one line that bash cannot parse: bash would run nothing of it
-	Commands []Command // in the order in which they were found; at most MaxCommands
-	Changes  []Change  // files that the line itself changes
-	NoDraft  string    // if the verdict is draft: why it does not run in a draft
-	Effects  []string  // what it would do, in words, for approval requests
+	Verdict      Verdict // the strictest of all commands
+	Rule         string  // rule of the first command with that verdict
+	Words        string  // words of that command
+	Why          string
+	Instead      string
+	Risk         Risk      // the largest of all commands
+	IsIncomplete bool      // the line is incomplete: a shell would wait for the end of a block, a quote, a here-document
+	IsUnparsable bool      // the line is one line that bash cannot parse: bash would run nothing of it
+	Commands     []Command // in the order in which they were found; at most MaxCommands
+	Changes      []Change  // files that the line itself changes
+	NoDraft      string    // if the verdict is draft: why it does not run in a draft
+	Effects      []string  // what it would do, in words, for approval requests
 }
 
 // Change is a file that a line writes, or changes, before some of its commands.
@@ -187,7 +187,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 }
 
 func (w *analyzer) judgement() Judgement {
-	j := Judgement{Commands: w.commands, Risk: w.risky, Cut: w.cut, Unread: w.unread, Changes: w.changes}
+	j := Judgement{Commands: w.commands, Risk: w.highestRisk, IsIncomplete: w.isIncomplete, IsUnparsable: w.isUnparsable, Changes: w.changes}
 	if w.worst != nil {
 		j.Verdict, j.Rule, j.Why, j.Instead = w.worst.Verdict, w.worst.Rule, w.worst.Why, w.worst.Instead
 		j.Words = joinWords(w.worst.Argv)
@@ -241,13 +241,13 @@ func (w *analyzer) execution(file string, words []string, called string) {
 	if called != base && (multicall.has(base) && called != "" || isVersionOf(base, called)) {
 		w.run(append([]string{dir + called}, words...), stream{})
 		if !multicall.has(base) && w.engine.mayBeDenied(base) {
-			w.onlyDenials(func() { w.run(append([]string{file}, words...), stream{}) })
+			w.keepDenials(func() { w.run(append([]string{file}, words...), stream{}) })
 		}
 		return
 	}
 	w.run(append([]string{file}, words...), stream{})
 	if called != base && called != "" && w.engine.mayBeDenied(called) {
-		w.onlyDenials(func() { w.run(append([]string{called}, words...), stream{}) })
+		w.keepDenials(func() { w.run(append([]string{called}, words...), stream{}) })
 	}
 }
 
@@ -264,8 +264,8 @@ func isVersionOf(base, called string) bool {
 	return strings.ContainsRune(".-", rune(rest[0])) || strings.Trim(rest, "0123456789.") == ""
 }
 
-// onlyDenials runs f and keeps its verdict only if that is a denial.
-func (v *verdicts) onlyDenials(f func()) {
+// keepDenials runs f and keeps its verdict only if that is a denial.
+func (v *verdicts) keepDenials(f func()) {
 	commands, worst := v.commands, v.worst
 	v.commands, v.worst = nil, nil
 	f()

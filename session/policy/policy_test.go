@@ -226,8 +226,8 @@ func TestUnread(t *testing.T) {
 		"echo ran; echo $((1 2))": false, "echo ran; echo ${a b}": false, "echo ran; let 1 (": false,
 		"echo ran; ((1 2))": false, "echo ran; a[1 2]=3": false, "echo ran; echo `)`": false, "echo ran\necho )": false,
 	} {
-		if j := e.Judge(Line{Text: text, Shell: "bash"}); j.Unread != want {
-			t.Errorf("%q: unread %v, want %v", text, j.Unread, want)
+		if j := e.Judge(Line{Text: text, Shell: "bash"}); j.IsUnparsable != want {
+			t.Errorf("%q: unread %v, want %v", text, j.IsUnparsable, want)
 		}
 	}
 }

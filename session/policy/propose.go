@@ -40,8 +40,8 @@ func (j Judgement) Propose() []Rule {
 	return rules
 }
 
-// Group returns the key by which many requests are shown as one: the deciding rule, and the program.
-func (j Judgement) Group() string {
+// GroupKey returns the key by which many requests are shown as one: the deciding rule, and the program.
+func (j Judgement) GroupKey() string {
 	for _, c := range j.Commands {
 		if c.Verdict == j.Verdict && c.Rule == j.Rule {
 			what := strings.Fields(programName(c.Argv))
@@ -65,7 +65,7 @@ func programName(argv []string) string {
 		return "" // text, not a program
 	}
 	_, words, _ := resolve(base, argv)
-	if len(words) > 1 && subcommands.has(base) && plainWord(words[1]) {
+	if len(words) > 1 && subcommands.has(base) && isPlainWord(words[1]) {
 		return base + " " + words[1]
 	}
 	return base
@@ -76,8 +76,8 @@ var subcommands = fieldSet("git go cargo rustup npm pnpm yarn pip pip3 pipx uv p
 	"glab systemctl apt apt-get dnf yum brew terraform tofu aws gcloud az hg svn jj conda gem bundle mvn gradle dotnet " +
 	"nix composer mix rake just task bazel longterm")
 
-// plainWord reports whether a word may name a subcommand.
-func plainWord(s string) bool {
+// isPlainWord reports whether a word may name a subcommand.
+func isPlainWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_:") == "" && s[0] != '-'
 }
 
@@ -98,9 +98,9 @@ func (c Command) Propose() Rule {
 // machineWide are programs whose words mean the same in every directory, unless they are relative paths.
 const machineWide = words("apt apt-get aptitude brew dnf flatpak kill killall pacman pkill service snap systemctl yum zypper")
 
-// IsPlaced reports whether the words of a command may mean something else in another directory: a relative name, an
-// unknown word, or no word that names what it works on.
-func IsPlaced(argv []string) bool {
+// DependsOnDir reports whether the words of a command may mean something else in another directory. They do with a relative
+// name, an unknown word, or without an absolute path.
+func DependsOnDir(argv []string) bool {
 	if len(argv) == 0 || argv[0] != ">" && strings.Contains(argv[0], "/") && !strings.HasPrefix(argv[0], "/") {
 		return true
 	}
@@ -196,7 +196,7 @@ func (c Command) narrowest() Rule {
 	case program != nil && program.Subs == "" && program.Goals == "" && r.Program == base && (row == nil || row.Lang == ""):
 		r.Words, r.Exact = nil, false
 	case subcommands.has(base) && r.Program == base && len(words) > 1 && len(c.Argv) > 1 && words[1] == c.Argv[1] &&
-		plainWord(words[1]) && !runsCode.has(base+" "+words[1]):
+		isPlainWord(words[1]) && !runsCode.has(base+" "+words[1]):
 		r.Words, r.Exact = words[1:2:2], false
 	}
 	return r.withUsualName()
@@ -221,7 +221,7 @@ func (r Rule) withUsualName() Rule {
 
 // String writes a rule as a user reads it: "allow git push", "allow exactly rm -rf build".
 func (r Rule) String() string {
-	verb := r.Word()
+	verb := r.VerdictText()
 	if r.Exact {
 		verb += " exactly"
 	}

@@ -102,13 +102,13 @@ func (pr *presets) risk(c *Command, x *invocation) Risk {
 		return Unknown
 	case x.isIn(networkPrograms):
 		return Network
-	case x.children && transparentWrappers.has(x.name):
+	case x.hasJudgedChildren && transparentWrappers.has(x.name):
 		return Reads
 	}
 	if _, ok := pr.onlyReads(x); ok {
 		return Reads
 	}
-	if x.row == nil || x.row.Lang != "" && x.row.Lang != "sed" && x.row.Lang != "awk" && !x.children {
+	if x.row == nil || x.row.Lang != "" && x.row.Lang != "sed" && x.row.Lang != "awk" && !x.hasJudgedChildren {
 		return Unknown
 	}
 	return Writes
@@ -134,13 +134,13 @@ func pseudoRisk(c *Command) Risk {
 
 // verdicts collects the commands and verdicts of a line.
 type verdicts struct {
-	at       *files
-	commands []Command
-	changes  []Change
-	worst    *Command // first command with the strictest verdict
-	refused  *Command // first denied command, also if quiet
-	risky    Risk
-	quiet    bool // denials become approval requirements: the text is only perhaps run
+	at          *files
+	commands    []Command
+	changes     []Change
+	worst       *Command // first command with the strictest verdict
+	refused     *Command // first denied command, also if quiet
+	highestRisk Risk
+	quiet       bool // denials become approval requirements: the text is only perhaps run
 }
 
 // record adds a command with its verdict.
@@ -158,7 +158,7 @@ func (v *verdicts) record(c Command) {
 	if c.Risk == "" {
 		c.Risk = pseudoRisk(&c)
 	}
-	v.risky = larger(v.risky, c.Risk)
+	v.highestRisk = larger(v.highestRisk, c.Risk)
 	shownArgv := make([]string, len(c.Argv))
 	for i, a := range c.Argv {
 		shownArgv[i] = displayMarks.Replace(a)

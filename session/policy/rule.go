@@ -34,8 +34,8 @@ type Rule struct {
 	NotMatch []string // lines that it must leave alone, checked by New
 }
 
-// Word returns the verdict of the rule as files have it.
-func (r *Rule) Word() string {
+// VerdictText returns the verdict of the rule as files have it.
+func (r *Rule) VerdictText() string {
 	if r.Draft {
 		return Draft
 	}
@@ -399,7 +399,7 @@ func (x *invocation) options() []string {
 	var out []string
 	for _, o := range x.args.Options {
 		out = append(out, o.Name)
-		if o.Has {
+		if o.HasValue {
 			out = append(out, o.Name+"="+o.Value)
 		}
 	}
@@ -430,7 +430,7 @@ func (x *invocation) hasOption(given []string, option string) bool {
 	}
 	args := row.Parse([]string{option})
 	return !slices.ContainsFunc(args.Options, func(o programs.Option) bool {
-		return !slices.Contains(given, o.Name) || o.Has && !slices.Contains(given, o.Name+"="+o.Value)
+		return !slices.Contains(given, o.Name) || o.HasValue && !slices.Contains(given, o.Name+"="+o.Value)
 	})
 }
 

@@ -37,7 +37,7 @@ func (w *analyzer) run(argv []string, in stream) stream {
 	if words := w.aliases[name]; len(words) > 0 && words[0] != name {
 		// Shells know an alias from the next line on only, and not at all where the name is quoted.
 		out := w.run(append(words[:len(words):len(words)], argv[1:]...), in)
-		return either(out, w.branch(func() stream { return w.judgeProgram(argv, in) }))
+		return joinBranches(out, w.branch(func() stream { return w.judgeProgram(argv, in) }))
 	}
 	if words := w.aliases[name]; len(words) > 0 {
 		argv = append(words[:len(words):len(words)], argv[1:]...)
@@ -49,7 +49,7 @@ func (w *analyzer) run(argv []string, in stream) stream {
 		w.unknown(argv, "an interactive shell replaces it by a line of its history")
 		return stream{text: hole, set: true}
 	}
-	if hasHole(name) || hasGlob(name) || strings.ContainsFunc(name, oddRune) {
+	if hasHole(name) || hasGlob(name) || strings.ContainsFunc(name, isOddRune) {
 		w.unknown(argv, "which program runs is not known before it runs")
 		if hasHole(name) {
 			w.guesses.guess(argv[1:])
@@ -93,12 +93,12 @@ func (w *analyzer) run(argv []string, in stream) stream {
 		w.visit(x, !w.piped)
 	}
 	for _, name := range w.env {
-		w.delegated.loadedBy(x, name, w.scope.get(name).text)
+		w.delegated.judgeLoadVariable(x, name, w.scope.get(name).text)
 	}
-	w.delegated.loadedByLine(x)
-	w.delegated.optionsOf(x)
+	w.delegated.judgeLineLoadVariables(x)
+	w.delegated.judgeOptionVariables(x)
 	w.denial.fetched = w.denial.fetched || downloaders.has(base)
-	w.denial.hard(&c, x)
+	w.denial.applyDenials(&c, x)
 	w.preset.matchRules(&c, x)
 	out, special := w.builtin(&c, x)
 	if !special {
@@ -116,8 +116,8 @@ func (w *analyzer) run(argv []string, in stream) stream {
 	if printsAllPIDs(x) {
 		out = stream{text: everyProcess + "\n", set: true}
 	}
-	w.preset.base(&c, x)
-	if c.Verdict == Allow && w.foundElsewhere(name) {
+	w.preset.applyPreset(&c, x)
+	if c.Verdict == Allow && w.mayBeFoundElsewhere(name) {
 		w.ask(&c, "environment", "PATH was changed, and may lead to another program of that name")
 	}
 	c.Risk = w.preset.risk(&c, x)
@@ -128,8 +128,8 @@ func (w *analyzer) run(argv []string, in stream) stream {
 // downloaders are programs that print or write data from other machines.
 var downloaders = words("curl wget wget2 aria2c axel http https xh lynx w3m links elinks nc ncat netcat socat ssh scp sftp ftp lftp")
 
-// oddRune reports runes that look like blanks but are part of a word for the shell.
-func oddRune(r rune) bool {
+// isOddRune reports runes that look like blanks but are part of a word for the shell.
+func isOddRune(r rune) bool {
 	switch {
 	case r == '\r', r == 0xa0, r == 0xad, r == 0xfeff, r >= 0x2000 && r <= 0x200f, r >= 0x2028 &&
 		r <= 0x202f, r == 0x205f, r == 0x3000,
@@ -148,9 +148,9 @@ type invocation struct {
 	args  programs.Args
 	in    stream // standard input
 
-	places    []string // paths that find matches, once computed
-	ofProject bool     // it runs a file of the project
-	children  bool     // it ran commands that were judged on their own
+	foundPaths        []string // paths that find matches, once computed
+	runsProjectFile   bool     // it runs a file of the project
+	hasJudgedChildren bool     // it ran commands that were judged on their own
 }
 
 type option = programs.Option
@@ -169,8 +169,8 @@ func resolve(base string, argv []string) (*programs.Program, []string, programs.
 	if len(args.Operands) == 0 {
 		return row, words, args
 	}
-	from := 1 + args.At
-	if args.At < 0 || from > len(argv) {
+	from := 1 + args.FirstOperandIndex
+	if args.FirstOperandIndex < 0 || from > len(argv) {
 		return row, words, args
 	}
 	rest := argv[from:]
@@ -202,7 +202,7 @@ var unknownProgram = programs.Unknown()
 // children judges the commands that a program runs by its own means.
 func (w *analyzer) children(c *Command, x *invocation) stream {
 	if rest, ok := w.noteBinds(x); ok && len(rest) > 0 {
-		x.children = true
+		x.hasJudgedChildren = true
 		return w.wrap.runArgv(rest, x)
 	}
 	w.delegated.projectFiles(x)
@@ -228,8 +228,8 @@ func (w *analyzer) children(c *Command, x *invocation) stream {
 	if shell, given := x.args.Get("-s", "--shell"); given && (x.name == "su" || x.name == "runuser") && len(x.args.Operands) > 0 {
 		w.run(append([]string{shell}, x.args.Operands[1:]...), x.in)
 	}
-	if (x.name == "su" && !x.children || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.set {
-		x.children = true
+	if (x.name == "su" && !x.hasJudgedChildren || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.set {
+		x.hasJudgedChildren = true
 		return w.shellText(x.in.text, x.name)
 	}
 	operands := x.args.Operands
@@ -238,7 +238,7 @@ func (w *analyzer) children(c *Command, x *invocation) stream {
 	} else {
 		operands = nil
 	}
-	w.denial.targets(c, x)
+	w.denial.judgeTargets(c, x)
 	w.delegated.operandCode(x)
 	w.noteEffects(x)
 	if row.Run == programs.RunNothing && row.Lang == "" && !row.Reads && !textPrograms.has(x.name) {
@@ -252,8 +252,8 @@ func (w *analyzer) children(c *Command, x *invocation) stream {
 	}
 	w.delegated.inputAsFile(x)
 	given, done := w.judgeOperands(operands, x)
-	if startsShell.has(x.name) && !x.children && x.in.set {
-		x.children = true
+	if startsShell.has(x.name) && !x.hasJudgedChildren && x.in.set {
+		x.hasJudgedChildren = true
 		return w.shellText(x.in.text, x.name)
 	}
 	if done {
@@ -284,8 +284,8 @@ func (w *analyzer) judgeOptions(c *Command, x *invocation) (out stream, done boo
 	w.delegated.compilerParts(x)
 	for i, o := range x.args.Options {
 		switch {
-		case row.TakesShellCode(o.Name) && o.Has:
-			x.children = true
+		case row.TakesShellCode(o.Name) && o.HasValue:
+			x.hasJudgedChildren = true
 			if x.name == "fish" {
 				restore := w.giveArguments(append([]string{x.name}, x.args.Operands...))
 				out = w.analyzeFish(o.Value)
@@ -299,9 +299,9 @@ func (w *analyzer) judgeOptions(c *Command, x *invocation) (out stream, done boo
 				text := "env"
 				for _, before := range x.args.Options[:i] {
 					text += " " + before.Name
-					if before.Has && strings.HasPrefix(before.Name, "--") {
+					if before.HasValue && strings.HasPrefix(before.Name, "--") {
 						text += "=" + shellquote.Word(before.Value)
-					} else if before.Has {
+					} else if before.HasValue {
 						text += " " + shellquote.Word(before.Value)
 					}
 				}
@@ -318,22 +318,22 @@ func (w *analyzer) judgeOptions(c *Command, x *invocation) (out stream, done boo
 			out = w.shellText(execValue(o.Value), x.name)
 			w.feed = feed
 		case row.TakesCommand(o.Name) && len(o.Argv) > 0:
-			x.children = true
+			x.hasJudgedChildren = true
 			w.wrap.runEach(o.Argv, x)
-		case row.TakesCode(o.Name) && o.Has:
-			x.children = true
+		case row.TakesCode(o.Name) && o.HasValue:
+			x.hasJudgedChildren = true
 			w.codes.code(row.Lang, o.Value, x)
 		case row.TakesScript(o.Name) && row.Lang == "sh":
 			w.unknown(x.argv, "it runs commands from a file")
-		case row.TakesOutputFile(o.Name) && o.Has && (strings.HasPrefix(o.Value, "|") || strings.HasPrefix(o.Value, "!")):
+		case row.TakesOutputFile(o.Name) && o.HasValue && (strings.HasPrefix(o.Value, "|") || strings.HasPrefix(o.Value, "!")):
 			w.shellText(o.Value[1:], x.name)
-		case row.TakesOutputFile(o.Name) && o.Has:
-			w.denial.target(c, o.Value)
-		case row.TakesProgram(o.Name) && o.Has:
+		case row.TakesOutputFile(o.Name) && o.HasValue:
+			w.denial.judgeTarget(c, o.Value)
+		case row.TakesProgram(o.Name) && o.HasValue:
 			w.delegated.runsNamed(x, o.Value)
-		case row.TakesLoadedCode(o.Name) && o.Has:
+		case row.TakesLoadedCode(o.Name) && o.HasValue:
 			w.codes.loadCode(x, o.Value)
-		case o.Has && row.Lang != "" && row.Lang != "sh" && w.delegated.loadedText(o.Value) != "":
+		case o.HasValue && row.Lang != "" && row.Lang != "sh" && w.delegated.loadedText(o.Value) != "":
 			w.codes.code(row.Lang, w.delegated.loadedText(o.Value), x)
 		}
 	}
@@ -356,7 +356,7 @@ func (w *analyzer) judgeOperands(operands []string, x *invocation) (stream, bool
 			return w.wrap.parallel(operands, x), true
 		}
 		if len(operands) > 0 {
-			x.children = true
+			x.hasJudgedChildren = true
 			feed := w.feed
 			defer func() { w.feed = feed }()
 			w.feed = x.in
@@ -367,7 +367,7 @@ func (w *analyzer) judgeOperands(operands []string, x *invocation) (stream, bool
 		}
 	case programs.RunFirstShell:
 		if len(operands) > 0 {
-			x.children = true
+			x.hasJudgedChildren = true
 			return w.shellText(operands[0], x.name), true
 		}
 	case programs.RunScript:
@@ -422,7 +422,7 @@ func (w *analyzer) judgeInput(operands []string, x *invocation, out stream) stre
 	row := x.row
 	if row.StdinRun && (len(operands) == 0 || isStdin(operands[0]) || row.Lang == "sh" || row.StdinAlways) &&
 		x.in.set && !w.preset.hasCode(x) && !w.inputIsData(x) {
-		x.children = true
+		x.hasJudgedChildren = true
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
 		}
@@ -432,7 +432,7 @@ func (w *analyzer) judgeInput(operands []string, x *invocation, out stream) stre
 		w.codes.code(row.Lang, x.in.text, x)
 	} else if row.StdinRun && len(operands) > 0 && !w.preset.hasCode(x) {
 		if text, ok := w.pipes[operands[0]]; ok {
-			x.children = true
+			x.hasJudgedChildren = true
 			if hasHole(text) {
 				w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 			}
@@ -443,7 +443,7 @@ func (w *analyzer) judgeInput(operands []string, x *invocation, out stream) stre
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
 		if m, ok := w.createdAt(operands[0]); ok && m.source == "" {
-			x.children = true
+			x.hasJudgedChildren = true
 			if hasHole(m.text) {
 				w.unknown(x.argv, "what it runs is written by the same line, and not known before")
 			}
@@ -534,14 +534,14 @@ func execValue(v string) string {
 	return v
 }
 
-// targets judges the files that a program changes.
-func (h *hardRules) targets(c *Command, x *invocation) {
+// judgeTargets judges the files that a program changes.
+func (h *hardRules) judgeTargets(c *Command, x *invocation) {
 	ops := x.args.Operands
 	switch x.row.WriteTo {
 	case programs.LastOperand:
 		if dir, has := x.args.Get("-t", "--target-directory"); has {
 			for _, p := range ops {
-				h.target(c, dir+"/"+path.Base(p))
+				h.judgeTarget(c, dir+"/"+path.Base(p))
 			}
 			return
 		}
@@ -561,7 +561,7 @@ func (h *hardRules) targets(c *Command, x *invocation) {
 	}
 	for _, p := range ops {
 		if !h.namesCore(p, x) {
-			h.target(c, p)
+			h.judgeTarget(c, p)
 		}
 	}
 }
@@ -572,9 +572,9 @@ func (h *hardRules) namesCore(p string, x *invocation) bool {
 	return ok && full == corePattern && x.name == "tee" && x.in.set && !hasHole(x.in.text) && !strings.Contains(x.in.text, "|")
 }
 
-// target judges one file that a program changes.
-func (h *hardRules) target(c *Command, p string) {
-	switch h.overwritten(p) {
+// judgeTarget judges one file that a program changes.
+func (h *hardRules) judgeTarget(c *Command, p string) {
+	switch h.overwriteDanger(p) {
 	case fatal:
 		h.deny(c, "hard:device", "it writes over a disk", "write to a file")
 	case perhaps:

@@ -15,8 +15,8 @@ type value struct {
 	fixed bool // readonly, or a reference to another variable: assigned text does not count as written
 }
 
-// change is an entry of the log by which assignments are undone.
-type change struct {
+// loggedAssignment is an entry of the log by which assignments are undone.
+type loggedAssignment struct {
 	name string
 	old  value
 	had  bool // the variable had a value
@@ -32,7 +32,7 @@ type change struct {
 type scope struct {
 	vars  map[string]value
 	lists map[string][]string // the elements of arrays; no list is nil
-	log   []change
+	log   []loggedAssignment
 }
 
 // get returns the known value of a variable.
@@ -41,7 +41,7 @@ func (s *scope) get(name string) value { return s.vars[name] }
 // put sets a variable.
 func (s *scope) put(name, text string) {
 	old, had := s.vars[name]
-	s.log = append(s.log, change{name: name, old: old, had: had})
+	s.log = append(s.log, loggedAssignment{name: name, old: old, had: had})
 	if len(text) > 64<<10 {
 		text = hole
 	}
@@ -56,7 +56,7 @@ func (s *scope) put(name, text string) {
 
 // putList sets the elements of an array; nil: it is no longer an array.
 func (s *scope) putList(name string, list []string) {
-	s.log = append(s.log, change{name: name, array: true, list: s.lists[name]})
+	s.log = append(s.log, loggedAssignment{name: name, array: true, list: s.lists[name]})
 	s.setList(name, list)
 }
 
@@ -72,7 +72,7 @@ func (s *scope) setList(name string, list []string) {
 // fix records that later assignments to a variable may have another effect or none.
 func (s *scope) fix(name string) {
 	v := s.vars[name]
-	s.log = append(s.log, change{name: name, old: v, had: v.set})
+	s.log = append(s.log, loggedAssignment{name: name, old: v, had: v.set})
 	v.set, v.fixed = true, true
 	s.vars[name] = v
 }
@@ -103,7 +103,7 @@ func (s *scope) undoRange(from, to int) {
 			s.putList(c.name, c.list)
 		default:
 			now, had := s.vars[c.name]
-			s.log = append(s.log, change{name: c.name, old: now, had: had})
+			s.log = append(s.log, loggedAssignment{name: c.name, old: now, had: had})
 			if s.vars[c.name] = c.old; !c.had {
 				delete(s.vars, c.name)
 			}
@@ -155,7 +155,7 @@ type shellState struct {
 
 func newShell(e *Engine, l Line) shellState {
 	s := shellState{shell: l.Shell, direct: true,
-		files: files{engine: e, cwd: l.Cwd, root: path.Clean(l.Cwd), home: path.Clean("/" + l.Home), account: l.Account, real: l.Real,
+		files: files{engine: e, cwd: l.Cwd, root: path.Clean(l.Cwd), home: path.Clean("/" + l.Home), account: l.Account, disk: l.Disk,
 			installed: l.Installed, created: map[string]createdFile{}, pipes: map[string]string{}},
 		scope: scope{vars: map[string]value{}, lists: map[string][]string{}},
 		funcs: map[string]*function{}, aliases: map[string][]string{}}
@@ -205,8 +205,8 @@ func changesMeaning(name string) bool {
 		"_PRELOAD")
 }
 
-// codeVariable reports whether the value of a variable is a command, or options that may name one.
-func codeVariable(name string) bool {
+// isCodeVariable reports whether the value of a variable is a command, or options that may name one.
+func isCodeVariable(name string) bool {
 	_, text := programs.VariableFor(name, programs.AsText)
 	_, options := programs.VariableFor(name, programs.AsOptions)
 	return text || options

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// screens are programs that take the whole screen and wait for keys: without a terminal they hang, fail, or
-// fill the output with control sequences. R65 refuses them to callers that have no terminal.
-var screens = fieldSet("vim vi nvim view vimdiff gvim emacs nano pico micro helix hx kak joe mcedit ne jed less more most zless " +
+// fullScreenPrograms are programs that take the whole screen and wait for keys. Without a terminal they hang, fail, or fill the
+// output with control sequences, so callers without a terminal may not run them.
+var fullScreenPrograms = fieldSet("vim vi nvim view vimdiff gvim emacs nano pico micro helix hx kak joe mcedit ne jed less more most zless " +
 	"top htop btop atop iotop iftop nethogs bmon glances nvtop powertop bpytop tmux screen byobu zellij mc ranger nnn lf vifm " +
 	"ncdu tig lazygit gitui lazydocker k9s lynx w3m links elinks mutt neomutt alpine irssi weechat cmus cfdisk cgdisk dialog " +
 	"whiptail fzf sk gum alsamixer nmtui watch telnet visudo vipw vigr info man bc-x crontab-e aptitude dselect gdbtui cgdb")
 
-// Screen returns the first command of a line that takes the whole screen, or "". It uses the parsed line: it finds sudo
+// FullScreenCommand returns the first command of a line that takes the whole screen, or "". It uses the parsed line: it finds sudo
 // vim, FOO=1 vim and a | less, but not echo vim or vim --version.
 //
 // Programs that can work without a terminal count only if they do not: less and man in a pipe to other commands print
@@ -21,7 +21,7 @@ var screens = fieldSet("vim vi nvim view vimdiff gvim emacs nano pico micro heli
 // counts without a command. An editor that another program starts (git commit without -m, crontab -e, visudo) counts if
 // the options imply it, unless the line names another editor, as in GIT_EDITOR=true git commit --amend. Configuration
 // and environment are unknown here.
-func Screen(l Line) string {
+func FullScreenCommand(l Line) string {
 	e := &Engine{preset: Off}
 	w := newAnalyzer(e, l)
 	found := ""
@@ -33,7 +33,7 @@ func Screen(l Line) string {
 				}
 			}
 		}
-		if found == "" && takesScreen(x, last) && !w.otherEditor(x) {
+		if found == "" && isFullScreen(x, last) && !w.setsOtherEditor(x) {
 			found = joinWords(x.argv)
 		}
 	}
@@ -44,22 +44,22 @@ func Screen(l Line) string {
 	return found
 }
 
-// otherEditor reports whether the line sets an editor that takes no screen.
-func (sh *shellState) otherEditor(x *invocation) bool {
+// setsOtherEditor reports whether the line sets an editor that takes no screen.
+func (sh *shellState) setsOtherEditor(x *invocation) bool {
 	if x.name != "git" && x.name != "crontab" {
 		return false
 	}
 	for _, name := range []string{"GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "VISUAL", "EDITOR"} {
 		if v := sh.scope.get(name); v.set && (x.name == "git" || !strings.HasPrefix(name, "GIT_")) {
 			program, _, _ := strings.Cut(v.text, " ")
-			return program != "" && !hasHole(program) && !screens.has(path.Base(program))
+			return program != "" && !hasHole(program) && !fullScreenPrograms.has(path.Base(program))
 		}
 	}
 	return false
 }
 
-// InsteadOfScreen suggests what a caller without a terminal can do instead of a command that Screen returned.
-func InsteadOfScreen(words string) string {
+// FullScreenAlternative suggests what a caller without a terminal can do instead of a command that Screen returned.
+func FullScreenAlternative(words string) string {
 	terminal := "use a terminal: omit --pipe, or start it with `longterm new` and use `longterm send` and `longterm screen`"
 	argv := strings.Fields(words)
 	if len(argv) == 0 {
@@ -100,8 +100,8 @@ func InsteadOfScreen(words string) string {
 	return other + "; or " + terminal
 }
 
-// takesScreen reports whether a command takes the screen; last states that no other command reads its output.
-func takesScreen(x *invocation, last bool) bool {
+// isFullScreen reports whether a command takes the screen; last states that no other command reads its output.
+func isFullScreen(x *invocation, last bool) bool {
 	if len(x.argv) == 2 && slices.Contains([]string{"--version", "--help", "-V", "-h"}, x.argv[1]) {
 		return false
 	}
@@ -168,7 +168,7 @@ func takesScreen(x *invocation, last bool) bool {
 	case "fzf", "sk":
 		return !hasPrefix(x.argv, "-f", "--filter")
 	}
-	return screens.has(x.name)
+	return fullScreenPrograms.has(x.name)
 }
 
 // hasPrefix reports whether argv starts with the words of one of the prefixes.

@@ -26,16 +26,16 @@ func TestScreens(t *testing.T) {
 		"EDITOR=cat crontab -e": false, "GIT_EDITOR=true crontab -e": true,
 		"rm vim": false, "": false, "ls (": false,
 	} {
-		if got := Screen(Line{Text: line}); (got != "") != want {
+		if got := FullScreenCommand(Line{Text: line}); (got != "") != want {
 			t.Errorf("%s: %q, want %v", line, got, want)
 		}
 	}
 	for words, want := range map[string]string{"git commit": "-m", "git add -p": "git apply", "git rebase -i": "GIT_SEQUENCE_EDITOR", "git difftool": "use a terminal"} {
-		if got := InsteadOfScreen(words); !strings.Contains(got, want) || want != "-m" && strings.Contains(got, "message") {
+		if got := FullScreenAlternative(words); !strings.Contains(got, want) || want != "-m" && strings.Contains(got, "message") {
 			t.Errorf("%s: %s", words, got)
 		}
 	}
-	if got := Screen(Line{Text: "make && sudo vim 'a b'"}); got != "vim a b" {
+	if got := FullScreenCommand(Line{Text: "make && sudo vim 'a b'"}); got != "vim a b" {
 		t.Errorf("got %q", got)
 	}
 }

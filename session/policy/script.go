@@ -15,21 +15,21 @@ func (w *analyzer) script(operands []string, x *invocation) stream {
 		return out
 	}
 	rest := x.argv[1:]
-	if shellOption(x.args, "c") && x.row.Lang == "sh" && x.name != "source" && x.name != "." {
+	if hasShellOption(x.args, "c") && x.row.Lang == "sh" && x.name != "source" && x.name != "." {
 		if len(operands) == 0 {
 			return out
 		}
-		x.children = true
+		x.hasJudgedChildren = true
 		defer w.giveArguments(operands[1:])()
 		feed := w.feed
 		defer func() { w.feed = feed }()
 		w.feed = x.in
 		return w.shellText(operands[0], x.name)
 	}
-	if x.name != "fish" || !x.children {
+	if x.name != "fish" || !x.hasJudgedChildren {
 		switch {
-		case len(operands) > 0 && !shellOption(x.args, "s") && operands[0] != "-":
-			x.children = true
+		case len(operands) > 0 && !hasShellOption(x.args, "s") && operands[0] != "-":
+			x.hasJudgedChildren = true
 			if text, ok := w.pipes[operands[0]]; ok {
 				defer w.giveArguments(operands)()
 				return w.shellText(text, x.name)
@@ -47,13 +47,13 @@ func (w *analyzer) script(operands []string, x *invocation) stream {
 			if onlyParses(x) {
 				return out
 			}
-			x.ofProject = w.fromProject(x.name, operands)
-			if !usualSource(x.name, operands[0]) && !x.ofProject {
+			x.runsProjectFile = w.fromProject(x.name, operands)
+			if !isUsualSource(x.name, operands[0]) && !x.runsProjectFile {
 				w.askAboutFile(x.argv)
 			}
 		case x.in.set && x.name != "source" && x.name != ".":
-			x.children = true
-			if shellOption(x.args, "s") {
+			x.hasJudgedChildren = true
+			if hasShellOption(x.args, "s") {
 				defer w.giveArguments(append([]string{x.name}, operands...))()
 			}
 			return w.shellText(x.in.text, x.name)
@@ -108,11 +108,11 @@ func (sh *shellState) invalidateSourced() {
 	}
 }
 
-// shellOption reports whether a one-letter option is given, perhaps in a cluster.
-func shellOption(a programs.Args, letter string) bool { return a.Has("-" + letter) }
+// hasShellOption reports whether a one-letter option is given, perhaps in a cluster.
+func hasShellOption(a programs.Args, letter string) bool { return a.Has("-" + letter) }
 
-// usualSource reports whether a file is one that users often source.
-func usualSource(name, file string) bool {
+// isUsualSource reports whether a file is one that users often source.
+func isUsualSource(name, file string) bool {
 	if name != "source" && name != "." {
 		return false
 	}
@@ -168,7 +168,7 @@ func (w *analyzer) judgeProgramInput(l Line) bool {
 	if row != nil {
 		w.codes.code(row.Lang, l.Text, x)
 	} else {
-		w.denialsAsAsks(func() { w.source(l.Text) }) // it may be a shell after all
+		w.downgradeDenials(func() { w.source(l.Text) }) // it may be a shell after all
 	}
 	switch w.engine.preset {
 	case Off, Hard:

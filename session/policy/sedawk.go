@@ -255,7 +255,7 @@ func (cr *codeReader) sedRuns(list []sedCommand, x *invocation) {
 			cr.unknown(x.argv, "sed runs the lines that it reads")
 		case c.name == 's' && strings.Contains(strings.SplitN(c.flags, "w", 2)[0], "e"):
 			cr.unknown(x.argv, "sed runs what the substitution makes")
-			cr.perhapsShell(c.arg, "sed")
+			cr.judgePossibleShell(c.arg, "sed")
 		case c.name == 'w' || c.name == 'W':
 			cr.judgeWritten(c.arg)
 		}
@@ -350,7 +350,7 @@ func (cr *codeReader) awkVariables(text string, x *invocation) {
 			a = strings.TrimPrefix(strings.TrimPrefix(a, "--assign="), "-v")
 		}
 		if name, value, ok := strings.Cut(a, "="); ok && syntax.ValidName(name) {
-			cr.denialsAsAsks(func() { cr.source(value) })
+			cr.downgradeDenials(func() { cr.source(value) })
 		}
 	}
 	for range maxCalls {
@@ -359,7 +359,7 @@ func (cr *codeReader) awkVariables(text string, x *invocation) {
 			break
 		}
 		name, rest, _ := strings.Cut(after, "]")
-		cr.denialsAsAsks(func() { cr.source(cr.scope.get(strings.Trim(name, " \t\"")).text) })
+		cr.downgradeDenials(func() { cr.source(cr.scope.get(strings.Trim(name, " \t\"")).text) })
 		text = rest
 	}
 }

@@ -12,8 +12,8 @@ import (
 // ownDir stands for $LONGTERM_DIR if the line does not set it: a directory of longterm's, anywhere.
 const ownDir = "/" + someText + "/longterm"
 
-// ownPlace reports whether a path is one of longterm's own files or sockets.
-func (fs *files) ownPlace(p string) bool {
+// isOwnFile reports whether a path is one of longterm's own files or sockets.
+func (fs *files) isOwnFile(p string) bool {
 	full, ok := fs.clean(p)
 	if strings.HasPrefix(full, ownDir) {
 		return true
@@ -56,13 +56,13 @@ var targetWriters = words("cp mv install gcp rsync scp sftp tar zip git cd pushd
 // fileMakers are programs whose operands all are files that they create or change, or, of ln, give another name.
 var fileMakers = words("touch mkdir rmdir mkfifo mknod truncate unlink shred ln link gln chmod chattr")
 
-// ownFiles requires approval for commands that talk to longterm's daemon through its socket, past the rules, and for
+// judgeOwnFiles requires approval for commands that talk to longterm's daemon through its socket, past the rules, and for
 // those that may change its files.
-func (h *hardRules) ownFiles(c *Command, x *invocation) {
+func (h *hardRules) judgeOwnFiles(c *Command, x *invocation) {
 	if c.Verdict != Allow || x.name == "longterm" || h.engine.preset == Off {
 		return
 	}
-	if fileMakers.has(x.name) && slices.ContainsFunc(x.args.Operands, h.ownPlace) || x.name == "git" && h.gitInOwn(x) {
+	if fileMakers.has(x.name) && slices.ContainsFunc(x.args.Operands, h.isOwnFile) || x.name == "git" && h.gitWorksInOwnDir(x) {
 		h.ask(c, "hard:longterm", "it may change longterm's own files")
 		return
 	}
@@ -80,7 +80,7 @@ func (h *hardRules) ownFiles(c *Command, x *invocation) {
 			}
 			p, _, _ = strings.Cut(p, ",")
 			switch {
-			case p == "" || !h.ownPlace(p):
+			case p == "" || !h.isOwnFile(p):
 			case path.Ext(p) == ".sock" && !reads && x.name != "rm":
 				h.ask(c, "hard:longterm", "it talks to longterm's daemon through its socket, past approval and audit")
 				c.Instead = "use the verbs of longterm"
@@ -129,13 +129,13 @@ func (s *shellState) gitDirs(x *invocation) []string {
 	return []string{path.Join(place, tree)}
 }
 
-// gitInOwn reports whether git works in a directory of longterm's, or creates one there.
-func (s *shellState) gitInOwn(x *invocation) bool {
-	if place := s.gitDirs(x)[0]; place != "." && s.ownPlace(place) {
+// gitWorksInOwnDir reports whether git works in a directory of longterm's, or creates one there.
+func (s *shellState) gitWorksInOwnDir(x *invocation) bool {
+	if place := s.gitDirs(x)[0]; place != "." && s.isOwnFile(place) {
 		return len(x.words) > 1 && !gitReaders.has(x.words[1])
 	}
 	return len(x.words) > 1 && slices.Contains([]string{"clone", "init", "worktree", "archive", "bundle", "format-patch"}, x.words[1]) &&
-		slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "/") && s.ownPlace(a[strings.IndexByte(a, '=')+1:]) })
+		slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "/") && s.isOwnFile(a[strings.IndexByte(a, '=')+1:]) })
 }
 
 // ownInCode requires approval for code that names longterm's files or sockets.
@@ -151,7 +151,7 @@ func (cr *codeReader) ownInCode(text string, x *invocation) {
 	}
 	names := func(p string) bool {
 		in := p[1 : len(p)-1]
-		return strings.ContainsAny(in, "/") && cr.ownPlace(strings.Replace(in, "~", cr.home, 1)) || in == "LONGTERM_DIR"
+		return strings.ContainsAny(in, "/") && cr.isOwnFile(strings.Replace(in, "~", cr.home, 1)) || in == "LONGTERM_DIR"
 	}
 	if slices.ContainsFunc(literal.FindAllString(text, 200), names) {
 		c := Command{Argv: x.argv}
@@ -183,9 +183,9 @@ func coversSessions(x *invocation, name string) bool {
 // daemonLines are the command lines of longterm's processes.
 var daemonLines = []string{"longterm daemon serve", "longterm keeper --socket /run/user/1000/longterm/keepers/main.sock --key main --daemon"}
 
-// signals judges programs that send signals, and records those that print the number of a longterm process. The meaning
+// judgeSignals judges programs that send signals, and records those that print the number of a longterm process. The meaning
 // of a number on the line is only known at run time; the kernel's check covers it.
-func (h *hardRules) signals(c *Command, x *invocation) {
+func (h *hardRules) judgeSignals(c *Command, x *invocation) {
 	ops := x.args.Operands
 	if x.name == "pkill" || x.name == "killall" { // -STOP is no row of letters
 		ops = x.row.Parse(slices.DeleteFunc(slices.Clone(x.argv[1:]), isSignal)).Operands
@@ -193,14 +193,14 @@ func (h *hardRules) signals(c *Command, x *invocation) {
 	switch x.name {
 	case "pgrep", "pidof", "pidwait", "lsof":
 		h.printsOwnPID = h.printsOwnPID || slices.ContainsFunc(x.argv[1:], func(a string) bool {
-			return !strings.HasPrefix(a, "-") && (h.ownPlace(a) || namesLongterm(x, a))
+			return !strings.HasPrefix(a, "-") && (h.isOwnFile(a) || namesLongterm(x, a))
 		})
 	case "ps":
 		h.printsOwnPID = h.printsOwnPID || slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
 	case "grep", "egrep", "rg", "awk", "gawk", "mawk", "sed":
 		h.printsOwnPID = h.printsOwnPID || x.in.set && slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
 	case "cat", "head", "tail", "jq":
-		h.printsOwnPID = h.printsOwnPID || slices.ContainsFunc(ops, h.ownPlace)
+		h.printsOwnPID = h.printsOwnPID || slices.ContainsFunc(ops, h.isOwnFile)
 	case "kill", "skill":
 		switch {
 		case isProbe(x):
@@ -259,7 +259,7 @@ func (h *hardRules) signals(c *Command, x *invocation) {
 		if !x.args.Has("-k", "--kill") {
 			return
 		}
-		if slices.ContainsFunc(ops, h.ownPlace) {
+		if slices.ContainsFunc(ops, h.isOwnFile) {
 			h.deny(c, "hard:longterm", whyStop, useStop)
 		} else if x.args.Has("-m", "--mount", "-M") || slices.Contains(ops, "/") {
 			h.ask(c, "hard:kill", whyAll)
@@ -398,7 +398,7 @@ func (h *hardRules) ownSettings(c *Command, x *invocation) {
 		case "run", "new", "exec", "send", "type":
 			for _, o := range ops[1:] {
 				if strings.Contains(o, " ") {
-					h.perhapsShell(o, "longterm "+ops[0])
+					h.judgePossibleShell(o, "longterm "+ops[0])
 				}
 			}
 			if !slices.ContainsFunc(ops[1:], func(o string) bool { return strings.Contains(o, " ") }) {

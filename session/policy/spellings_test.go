@@ -133,8 +133,8 @@ func TestMoreSpellingsOfWhatHardForbids(t *testing.T) {
 		{"", "find . -execdir ./x \\;", Ask}, {"", "find ~/.ssh -exec cat {} +", Ask}, {"", "find . -exec sed -i s/a/b/ {} +", Ask},
 	})
 	for line, want := range map[string]bool{`rm \`: true, `to\`: true, `echo a\\`: false, `ls`: false} {
-		if j := engineFor(t, "hard").Judge(Line{Text: line, Shell: "fish"}); j.Cut != want {
-			t.Errorf("%q goes on: %v", line, j.Cut)
+		if j := engineFor(t, "hard").Judge(Line{Text: line, Shell: "fish"}); j.IsIncomplete != want {
+			t.Errorf("%q goes on: %v", line, j.IsIncomplete)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 // State is the state that earlier lines left in a shell, as far as their text shows: variables, functions, aliases. It
 // is immutable; nil is a fresh shell.
 type State struct {
-	vars    map[string]value
-	arrays  map[string][]string
-	funcs   map[string]*function
-	aliases map[string][]string
-	fetched bool   // a line downloaded something from another machine
-	moved   bool   // a line that still runs, or is about to, changes the directory
-	lost    string // why the state is unknown, "" if it is known
+	vars       map[string]value
+	arrays     map[string][]string
+	funcs      map[string]*function
+	aliases    map[string][]string
+	fetched    bool   // a line downloaded something from another machine
+	moved      bool   // a line that still runs, or is about to, changes the directory
+	unknownWhy string // why the state is unknown, "" if it is known
 }
 
 // Bounds of the state. Beyond them the shell's state is unknown.
@@ -28,33 +28,33 @@ const (
 )
 
 // UnknownState returns the unknown state of a shell, for the reason why. Every line for the shell needs approval then.
-func UnknownState(why string) *State { return &State{lost: why} }
+func UnknownState(why string) *State { return &State{unknownWhy: why} }
 
-// WhyLost returns why the state of the shell is unknown, or "".
-func (s *State) WhyLost() string {
+// WhyUnknown returns why the state of the shell is unknown, or "".
+func (s *State) WhyUnknown() string {
 	if s == nil {
 		return ""
 	}
-	return s.lost
+	return s.unknownWhy
 }
 
 const (
-	whyLost     = "shell state unknown: "
-	insteadLost = "use another session (`longterm new`), or ask your user to answer `session`: what earlier lines set in this shell counts as harmless then"
+	whyStateUnknown     = "shell state unknown: "
+	insteadStateUnknown = "use another session (`longterm new`), or ask your user to answer `session`: what earlier lines set in this shell counts as harmless then"
 )
 
-// IsLost reports whether c needs approval because the state of its shell is unknown.
-func (c *Command) IsLost() bool { return strings.HasPrefix(c.Why, whyLost) }
+// IsStateUnknown reports whether c needs approval because the state of its shell is unknown.
+func (c *Command) IsStateUnknown() bool { return strings.HasPrefix(c.Why, whyStateUnknown) }
 
-// restoreState starts a walk with the state of earlier lines.
+// restoreState starts the analysis with the state that earlier lines left.
 func (w *analyzer) restoreState(l *Line) {
 	s := l.State
 	if s == nil {
 		return
 	}
-	if s.lost != "" {
+	if s.unknownWhy != "" {
 		c := Command{Argv: []string{clip(l.Text)}}
-		w.unknownFor(&c, whyLost+s.lost, insteadLost)
+		w.unknownFor(&c, whyStateUnknown+s.unknownWhy, insteadStateUnknown)
 		return
 	}
 	w.scope.vars, w.scope.lists, w.funcs, w.aliases = maps.Clone(s.vars), maps.Clone(s.arrays), maps.Clone(s.funcs), maps.Clone(s.aliases)
@@ -69,9 +69,9 @@ type Ran uint8
 
 // How far a line has run.
 const (
-	Perhaps Ran = iota // submitted to the shell, or running
-	Cut                // ended, perhaps early
-	Done               // ran to its end
+	RanPerhaps Ran = iota // submitted to the shell, or running
+	RanPartly             // ended, perhaps early
+	RanFully              // ran to its end
 )
 
 // After returns the state after one more line. Effects that depend on an earlier success are unknown.
@@ -91,7 +91,7 @@ func (s *State) after(l Line, ran Ran) *State {
 	default:
 		return s // it hides no program that would not need approval anyway
 	}
-	if s.WhyLost() != "" {
+	if s.WhyUnknown() != "" {
 		return s
 	}
 	l.State = s
@@ -100,13 +100,13 @@ func (s *State) after(l Line, ran Ran) *State {
 	cwd := w.cwd
 	w.line(l)
 	next := &State{vars: w.scope.vars, arrays: w.scope.lists, funcs: w.funcs, aliases: w.aliases, moved: s != nil && s.moved, fetched: w.denial.fetched}
-	if ran == Perhaps && (w.cwd != cwd || w.unknownDir) {
+	if ran == RanPerhaps && (w.cwd != cwd || w.unknownDir) {
 		next.moved = true
 	}
 	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && next.fetched == (s != nil && s.fetched) && sameNames(s, next) && !w.mayBeReplaced() && !w.sources {
 		return s
 	}
-	if !w.isPlainAssignment(l) || ran != Done {
+	if !w.isPlainAssignment(l) || ran != RanFully {
 		w.scope.invalidate(0)
 		next.markUncertain(s)
 	}
@@ -123,15 +123,15 @@ func (s *State) after(l Line, ran Ran) *State {
 var changesShell = words("set shopt setopt unsetopt umask ulimit exit logout return trap hash read mapfile readarray wait fg bg jobs disown " +
 	"history fc bind complete compgen suspend exec source . eval cd pushd popd dirs emulate autoload zmodload abbr functions funcsave")
 
-// Keeps reports whether a line leaves the state of its shell as it is, so that another process can run it. word is what does not:
+// IsUnchangedBy reports whether a line leaves the state of its shell as it is, so that another process can run it. word is what does not:
 // a name that it changes, or that only the shell has because earlier lines set it.
-func (s *State) Keeps(l Line, exported func(name string) bool) (word string, ok bool) {
+func (s *State) IsUnchangedBy(l Line, exported func(name string) bool) (word string, ok bool) {
 	switch l.Shell {
 	case "", "bash", "zsh", "sh", "mksh", "ksh":
 	default:
 		return l.Shell, false
 	}
-	if s.WhyLost() != "" {
+	if s.WhyUnknown() != "" {
 		return "its unknown state", false
 	}
 	f, err := syntax.NewParser(syntax.Variant(newAnalyzer(neutral, l).variant())).Parse(strings.NewReader(l.Text), "")
@@ -165,7 +165,7 @@ func (s *State) Keeps(l Line, exported func(name string) bool) (word string, ok 
 		}
 		return word == ""
 	})
-	return word, word == "" && s.After(l, Perhaps) == s
+	return word, word == "" && s.After(l, RanPerhaps) == s
 }
 
 // isSpecial reports whether a parameter is of the shell itself: its status, job, arguments, options.
@@ -283,7 +283,7 @@ func (s *State) makeUnknown() {
 // WithVariables returns the state with the shell's own report of its variables: nil means unset. Variables reported
 // without a value are unknown.
 func (s *State) WithVariables(reported map[string]*string) *State {
-	if s == nil || s.lost != "" || len(reported) == 0 {
+	if s == nil || s.unknownWhy != "" || len(reported) == 0 {
 		return s
 	}
 	next := *s
@@ -301,9 +301,9 @@ func (s *State) WithVariables(reported map[string]*string) *State {
 	return &next
 }
 
-// Hidden returns the state after the shell reported changed variables without values, during a line that started with
+// WithUnknown returns the state after the shell reported changed variables without values, during a line that started with
 // state before. Known assignments of the line stay.
-func (s *State) Hidden(before *State, names []string) *State {
+func (s *State) WithUnknown(before *State, names []string) *State {
 	told := map[string]*string{}
 	for _, name := range names {
 		if s != nil && before != nil && s.vars[name] == before.vars[name] {

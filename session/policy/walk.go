@@ -42,24 +42,24 @@ type analyzer struct {
 	budget      int
 	parsedBytes int // bytes of shell text parsed so far
 
-	feed       stream                         // standard input of shell text
-	overBudget bool                           // the line has more than is followed
-	visit      func(x *invocation, last bool) // called for each command (Screen); may be nil
-	deferred   []func()                       // judged with the state at the end of the line
-	cut        bool                           // the line is incomplete
-	unread     bool                           // it is one line, and bash cannot parse it
-	piped      bool                           // another command reads the output
+	feed         stream                         // standard input of shell text
+	overBudget   bool                           // the line has more than is followed
+	visit        func(x *invocation, last bool) // called for each command (Screen); may be nil
+	deferred     []func()                       // judged with the state at the end of the line
+	isIncomplete bool                           // the line is incomplete
+	isUnparsable bool                           // it is one line, and bash cannot parse it
+	piped        bool                           // another command reads the output
 }
 
-// host follows more of the line for a part of the walk: shell text, or a command whose words are known.
+// host follows more of the line for a part of the analyzer: shell text, or a command whose words are known.
 type host interface {
 	source(text string) stream
 	shellText(text, how string) stream
 	run(argv []string, in stream) stream
 
-	perhapsShell(text, how string) // what would be denied needs approval
-	mayAsk(f func())               // merges the denials and requirements of f into one
-	denialsAsAsks(f func())        // records the command that f denies as one that needs approval; drops the rest
+	judgePossibleShell(text, how string) // what would be denied needs approval
+	mergeFindings(f func())              // merges the denials and requirements of f into one
+	downgradeDenials(f func())           // records the command that f denies as one that needs approval; drops the rest
 }
 
 // shared is the state that all parts of a walk use.
@@ -111,7 +111,7 @@ func (w *analyzer) line(l Line) {
 		return
 	case "fish":
 		w.isWholeLine = true
-		w.cut = endsInBackslash(l.Text)
+		w.isIncomplete = endsInBackslash(l.Text)
 		w.analyzeFish(l.Text)
 		return
 	case "", "bash", "zsh", "sh", "mksh", "ksh":
@@ -122,7 +122,7 @@ func (w *analyzer) line(l Line) {
 		}
 		w.judgeForeignShell(l)
 	}
-	w.cut = w.isWholeLine && endsInBackslash(l.Text) && !strings.Contains(l.Text, "<<")
+	w.isIncomplete = w.isWholeLine && endsInBackslash(l.Text) && !strings.Contains(l.Text, "<<")
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {
 		// Some shells take a carriage return for the end of a line.
@@ -168,7 +168,7 @@ func (w *analyzer) source(text string) stream {
 		return stream{text: hole, set: true}
 	}
 	defer func() { w.nested-- }()
-	if w.parsedBytes += len(text); w.parsedBytes > maxTaken || bound.TooDeep(text) {
+	if w.parsedBytes += len(text); w.parsedBytes > maxTaken || bound.IsTooLarge(text) {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return stream{text: hole, set: true}
 	}
@@ -178,14 +178,14 @@ func (w *analyzer) source(text string) stream {
 	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
-		w.unread = w.unread || w.isWholeLine && w.nested == 1 && w.shell == "bash" && !isIncomplete(err) && !readAtRunTime(text)
+		w.isUnparsable = w.isUnparsable || w.isWholeLine && w.nested == 1 && w.shell == "bash" && !isIncomplete(err) && !readAtRunTime(text)
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
 			if f, e := syntax.NewParser(syntax.Variant(v)).Parse(strings.NewReader(text), ""); e == nil {
 				w.unknown([]string{clip(text)}, "shells do not agree on how it is read")
 				return w.stmts(f.Stmts, stream{})
 			}
 		}
-		w.cut = w.cut || w.isWholeLine && w.nested == 1 && isIncomplete(err)
+		w.isIncomplete = w.isIncomplete || w.isWholeLine && w.nested == 1 && isIncomplete(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		if file != nil {
 			w.stmts(file.Stmts, stream{})
@@ -222,7 +222,7 @@ func (w *analyzer) longSource(text string) stream {
 		}
 	}
 	if err != nil {
-		w.cut = w.cut || w.isWholeLine && w.nested == 1 && isIncomplete(err)
+		w.isIncomplete = w.isIncomplete || w.isWholeLine && w.nested == 1 && isIncomplete(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		return stream{text: hole, set: true}
 	}
@@ -360,8 +360,8 @@ func (w *analyzer) cmd(c syntax.Command, in stream) stream {
 	case *syntax.IfClause:
 		return w.ifClause(c, in)
 	case *syntax.WhileClause:
-		w.forget(c)
-		if endless(c) {
+		w.invalidateAssigned(c)
+		if isEndless(c) {
 			w.denyForkBomb(c.Do)
 		}
 		return w.branch(func() stream { w.stmts(c.Cond, in); return w.stmts(c.Do, in) })
@@ -376,7 +376,7 @@ func (w *analyzer) cmd(c syntax.Command, in stream) stream {
 			}
 			out = append(out, w.branch(func() stream { return w.stmts(item.Stmts, in) }))
 		}
-		return either(out...)
+		return joinBranches(out...)
 	case *syntax.FuncDecl:
 		w.declare(c)
 	case *syntax.ArithmCmd:
@@ -468,8 +468,8 @@ func (w *analyzer) process(p *syntax.ProcSubst) string {
 	return name
 }
 
-// perhapsSource judges shell text and keeps only an approval requirement.
-func (w *analyzer) perhapsSource(text string) { w.codes.judgeRunText(text) }
+// judgePossibleSource judges shell text and keeps only an approval requirement.
+func (w *analyzer) judgePossibleSource(text string) { w.codes.judgeRunText(text) }
 
 // followSubst follows the substitutions in an expression, and requires approval for text that arithmetic would run.
 func (ex *expander) followSubst(n syntax.Node) {

@@ -21,7 +21,7 @@ var windowsUnknown = pattern.Lazy(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invok
 // windows judges a line of PowerShell or cmd.exe. It reads only words and separators; other ways to start text need
 // approval.
 func (cr *codeReader) windows(text string) {
-	if len(text) > bound.MaxShort || bound.TooDeep(text) {
+	if len(text) > bound.MaxShort || bound.IsTooLarge(text) {
 		cr.unknown([]string{clip(text)}, "too long or nested too deeply to judge")
 		return
 	}
@@ -172,7 +172,7 @@ func windowsSwitches(argv []string) []string {
 // isSplatted reports whether an argument expands to several from a variable: Remove-Item @all.
 func isSplatted(a string) bool {
 	name, is := strings.CutPrefix(a, "@")
-	return is && plainName(strings.ReplaceAll(name, ":", "_"))
+	return is && isVariableName(strings.ReplaceAll(name, ":", "_"))
 }
 
 // windowsNarrows reports whether a command of a pipe selects some of the files that it gets or lists.
@@ -197,7 +197,7 @@ func (cr *codeReader) windowsCommand(argv []string) {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(strings.TrimLeft(argv[0], "@"), `\`, "/"))), ".exe")
 	args := argv[1:]
 	if len(args) == 0 && strings.Contains(argv[0], " ") { // a text: the argument of a method, perhaps
-		cr.mayAsk(func() { cr.windows(argv[0]) })
+		cr.mergeFindings(func() { cr.windows(argv[0]) })
 	}
 	if name == "%comspec%" || name == "$env:comspec" {
 		name = "cmd"
@@ -209,7 +209,7 @@ func (cr *codeReader) windowsCommand(argv []string) {
 		cr.windowsCommand(strings.Fields(strings.TrimPrefix(strings.Join(args, " "), "= ")))
 	}
 	if row := programs.Lookup(name); row != nil && !windowsOwn.has(name) { // a program of the system, where that is no Windows
-		cr.onlyDenials(func() { cr.run(append([]string{name}, args...), stream{}) })
+		cr.keepDenials(func() { cr.run(append([]string{name}, args...), stream{}) })
 	}
 	c := Command{Argv: argv}
 	lower := strings.ToLower(strings.Join(args, " "))
@@ -308,7 +308,7 @@ func (cr *codeReader) windowsCommand(argv []string) {
 		"invoke-cimmethod", "psexec", "winrs", "runas", "forfiles", "mshta", "rundll32", "waitfor", "wscript", "cscript":
 		for _, a := range args {
 			if strings.Contains(a, " ") {
-				cr.mayAsk(func() { cr.windows(a) })
+				cr.mergeFindings(func() { cr.windows(a) })
 			}
 		}
 	case "vssadmin", "wmic":

@@ -75,7 +75,7 @@ type wordHost interface {
 	noteText(name, text string)
 	noteVariable(name string)
 	judgeQuotedSubst(text string)
-	perhapsSource(text string)
+	judgePossibleSource(text string)
 }
 
 // maxBraces bounds the alternatives of a brace expansion.
@@ -297,7 +297,7 @@ func (ex *expander) expansion(f *fields, s string, quoted bool) {
 		f.add(strings.ReplaceAll(s, hole, someText))
 		return
 	}
-	if ex.globSubstOn() {
+	if ex.isGlobSubstOn() {
 		var names fields
 		ex.lit(&names, s, false, f.cur.Len() == 0)
 		s = names.cur.String()
@@ -417,9 +417,9 @@ func (ex *expander) hasQualifier(word *syntax.Word) bool {
 	case *syntax.Lit:
 		return !strings.HasSuffix(p.Value, `\)`)
 	case *syntax.ParamExp:
-		return ex.globSubstOn() || p.GlobSubst == syntax.OptOn
+		return ex.isGlobSubstOn() || p.GlobSubst == syntax.OptOn
 	case *syntax.CmdSubst:
-		return ex.globSubstOn()
+		return ex.isGlobSubstOn()
 	}
 	return true
 }
@@ -436,7 +436,7 @@ func (ex *expander) stripQualifiers(words []string) {
 		if code, runs := qualifierCode(marks); runs {
 			ex.unknown([]string{word}, "a glob qualifier runs code")
 			if body := strings.Trim(code, ":'\"[]{}|,/;%@#"); body != "" {
-				ex.line.perhapsSource(body)
+				ex.line.judgePossibleSource(body)
 			}
 		}
 		words[i] = word[:open]

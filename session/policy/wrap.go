@@ -51,8 +51,8 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 				wr.scope.put(name, value)
 				defer func() { wr.scope.undo(min(mark, wr.scope.mark())) }()
 			}
-			if codeVariable(name) && !(wr.engine.preset == Build && wr.harmlessVariable(name, value)) {
-				wr.perhapsShell(optionText(name, value), "the variable "+name)
+			if isCodeVariable(name) && !(wr.engine.preset == Build && wr.isHarmlessVariable(name, value)) {
+				wr.judgePossibleShell(optionText(name, value), "the variable "+name)
 			}
 			wr.guesses.judgeValue(name, value, true)
 			if name == "BASH_ENV" {
@@ -77,13 +77,13 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 	case "capsh":
 		for i, a := range x.argv {
 			if a == "--" && i+1 < len(x.argv) {
-				x.children = true
+				x.hasJudgedChildren = true
 				return wr.run(append([]string{"bash"}, x.argv[i+1:]...), x.in)
 			}
 		}
 	case "flock":
 		if len(operands) > 1 && operands[0] == "-c" {
-			x.children = true
+			x.hasJudgedChildren = true
 			return wr.shellText(operands[1], x.name)
 		}
 	case "runuser":
@@ -129,12 +129,12 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 	}
 	if len(operands) == 0 {
 		if (x.name == "sudo" || x.name == "su") && x.in.set && x.args.Has("-s", "-i", "--shell", "--login") {
-			x.children = true
+			x.hasJudgedChildren = true
 			return wr.shellText(x.in.text, x.name)
 		}
 		return out
 	}
-	x.children = true
+	x.hasJudgedChildren = true
 	outside := wr.direct
 	wr.direct = false
 	defer func() { wr.direct = outside }()
@@ -224,7 +224,7 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 	if len(operands) == 0 {
 		operands = []string{"echo"}
 	}
-	x.children = true
+	x.hasJudgedChildren = true
 	if most, _ := x.args.Get("-P", "--max-procs"); x.in.endless && most == "0" && wr.engine.preset != Off {
 		c := Command{Argv: x.argv}
 		wr.ask(&c, "hard:forkbomb", "it starts processes without end, and all at once")
@@ -268,7 +268,7 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 			return wr.run(operands, stream{text: hole, set: true})
 		}
 		wr.emptyInput = true
-		wr.mayAsk(func() { wr.run(operands, stream{text: hole, set: true}) })
+		wr.mergeFindings(func() { wr.run(operands, stream{text: hole, set: true}) })
 		wr.emptyInput = false
 	}
 	if !ok {
@@ -355,10 +355,10 @@ func (wr *wrapping) runEach(argv []string, x *invocation) {
 
 // findResults returns what find finds: its starting points, and something below them.
 func (fs *files) findResults(x *invocation) []string {
-	if x.places == nil {
-		x.places = fs.findMatches(x)
+	if x.foundPaths == nil {
+		x.foundPaths = fs.findMatches(x)
 	}
-	return x.places
+	return x.foundPaths
 }
 
 // findMatches works like findResults without its cache.
@@ -563,7 +563,7 @@ const maxRounds = 64
 // parallel judges GNU parallel: the words before the first ::: or :::: are the command, what follows the words or files of
 // words that it gets, one of each; without any, the lines of a file or of standard input.
 func (wr *wrapping) parallel(operands []string, x *invocation) stream {
-	x.children = true
+	x.hasJudgedChildren = true
 	out := stream{text: hole, set: true}
 	at := slices.IndexFunc(operands, func(o string) bool { return strings.HasPrefix(o, ":::") })
 	command := operands

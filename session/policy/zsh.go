@@ -99,7 +99,7 @@ func closingOf(open byte) byte {
 func (w *analyzer) declareText(name, text string) {
 	body := "{ " + text + "\n}"
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(body), "")
-	if err != nil || len(file.Stmts) != 1 || hasHole(text) || len(body) > bound.MaxShort || bound.TooDeep(body) {
+	if err != nil || len(file.Stmts) != 1 || hasHole(text) || len(body) > bound.MaxShort || bound.IsTooLarge(body) {
 		return
 	}
 	w.funcs[name] = &function{body: file.Stmts[0], text: body, unsure: true, before: w.funcs[name]}
@@ -149,8 +149,8 @@ func (sh *shellState) emulates(args []string) {
 	}
 }
 
-// globSubstOn reports whether an expansion may be a file pattern, in zsh.
-func (sh *shellState) globSubstOn() bool {
+// isGlobSubstOn reports whether an expansion may be a file pattern, in zsh.
+func (sh *shellState) isGlobSubstOn() bool {
 	v := sh.scope.get(globbing)
 	return v.set && v.text != ""
 }

@@ -12,9 +12,9 @@ var assignment = pattern.Lazy(`\b([A-Za-z_][A-Za-z0-9_]*)=(?:'([^']*)'|"([^"$` +
 // maxCommand bounds the part of a command line that is searched for assignments, in bytes.
 const maxCommand = 64 << 10
 
-// MaskCommand returns a command line with its secrets masked. It first learns values that the line assigns to secret
+// RedactCommand returns a command line with its secrets masked. It first learns values that the line assigns to secret
 // variables.
-func (v *Vault) MaskCommand(line string) string {
+func (v *Vault) RedactCommand(line string) string {
 	if v == nil {
 		return line
 	}
@@ -26,5 +26,5 @@ func (v *Vault) MaskCommand(line string) string {
 			}
 		}
 	}
-	return v.Set().MaskText(line)
+	return v.Set().RedactText(line)
 }

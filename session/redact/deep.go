@@ -2,15 +2,15 @@ package redact
 
 import "reflect"
 
-// MaskDeep masks the strings in a value: in its fields, elements and pointers. v is a pointer; maps and shared values are
+// RedactDeep masks the strings in a value: in its fields, elements and pointers. v is a pointer; maps and shared values are
 // replaced, not written to. It leaves []byte alone.
-func (s *Set) MaskDeep(v any) {
+func (s *Set) RedactDeep(v any) {
 	if !s.Empty() {
-		RewriteStrings(v, s.MaskText)
+		RewriteStrings(v, s.RedactText)
 	}
 }
 
-// RewriteStrings changes each string in a value, as MaskDeep does.
+// RewriteStrings changes each string in a value, as RedactDeep does.
 func RewriteStrings(v any, change func(string) string) {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
 		p.Elem().Set(rewriter{change, nil}.rewrite(p.Elem(), 0))

@@ -1,7 +1,7 @@
 // Package redact finds and masks secrets in output and on screens: each of their bytes becomes '*', so that offsets
 // and lengths stay the same.
 //
-// names → values → Vault (fingerprints) → Set → Mask: output by offset · MaskFrame: cells · MaskText
+// names → values → Vault (fingerprints) → Set → Mask: output by offset · RedactFrame: cells · RedactText
 //
 // A secret is known by value (Vault.Learn), or by the typical form of a token (formats.go). The Vault does not store
 // values but their lengths and keyed hashes, so that a session's output can be masked after its program and daemon have

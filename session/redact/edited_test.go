@@ -43,7 +43,7 @@ func TestMask_EditedLines(t *testing.T) {
 		"progress":          {"10 %\r20 %\r\x1b[Kdone\n", "done\n"},
 	} {
 		masked := []byte(c.out)
-		s.Mask(masked, 0, 0, len(masked))
+		s.Redact(masked, 0, 0, len(masked))
 		if got := plainText(masked); got != c.text {
 			t.Errorf("%s: %q, want %q", name, got, c.text)
 		}
@@ -55,7 +55,7 @@ func TestMask_EditedLines(t *testing.T) {
 		}
 	}
 	for _, sign := range []string{"\u200b", "\u202e", "\u2060", "\u00ad", "\ufe0f", "\u0332", "\U000e0041"} {
-		if got := s.MaskText("x hun" + sign + "ter22secret"); got != "x ***"+sign+"***********" {
+		if got := s.RedactText("x hun" + sign + "ter22secret"); got != "x ***"+sign+"***********" {
 			t.Errorf("%q: %q", sign, got)
 		}
 	}
@@ -105,7 +105,7 @@ func TestMask_Detours(t *testing.T) {
 			t.Fatalf("round %d: got output without the secret", round)
 		}
 		masked := bytes.Clone(out)
-		s.Mask(masked, 0, 0, len(masked))
+		s.Redact(masked, 0, 0, len(masked))
 		if strings.Contains(plainText(masked), secret) {
 			t.Fatalf("round %d: got the secret in %q", round, plainText(masked))
 		}
@@ -139,7 +139,7 @@ func BenchmarkMaskEdited(b *testing.B) {
 			out := bytes.Repeat([]byte(part), (1<<20)/len(part))
 			b.SetBytes(int64(len(out)))
 			for b.Loop() {
-				s.Mask(out, 0, 0, len(out))
+				s.Redact(out, 0, 0, len(out))
 			}
 		})
 	}

@@ -35,12 +35,12 @@ func TestMask_EncodedValues(t *testing.T) {
 		for _, form := range forms {
 			in := "x=" + form + ";next=1"
 			want := "x=" + strings.Repeat("*", len(form)) + ";next=1"
-			if got := s.MaskText(in); got != want {
+			if got := s.RedactText(in); got != want {
 				t.Errorf("%q as %q:\n got %q\nwant %q", value, form, got, want)
 			}
 			for from := range len(in) { // the same bytes for each read
 				b := []byte(in)
-				if s.Mask(b, 0, from, len(b)); string(b[from:]) != want[from:] {
+				if s.Redact(b, 0, from, len(b)); string(b[from:]) != want[from:] {
 					t.Errorf("%q from %d: %q", form, from, b)
 				}
 			}
@@ -48,7 +48,7 @@ func TestMask_EncodedValues(t *testing.T) {
 		// Within other text, only the encoding of the value's bytes is masked.
 		for before := range 4 {
 			plain := "user"[:before] + value + "end"
-			got := s.MaskText("<" + base64.StdEncoding.EncodeToString([]byte(plain)) + ">")
+			got := s.RedactText("<" + base64.StdEncoding.EncodeToString([]byte(plain)) + ">")
 			if stars := strings.Count(got, "*"); stars < len(value)*8/6-1 {
 				t.Errorf("%q behind %d bytes: %q", value, before, got)
 			}
@@ -56,7 +56,7 @@ func TestMask_EncodedValues(t *testing.T) {
 	}
 	s := newTestVault(t, "p&ss w'rd<1>").Set()
 	for _, in := range []string{"p%26ss", "p&amp;ss", "p&ss+w'rd<2>", "a=1&b=2", "cGFzc3dvcmQ"} {
-		if got := s.MaskText(in); got != in {
+		if got := s.RedactText(in); got != in {
 			t.Errorf("%q: %q", in, got)
 		}
 	}
@@ -73,7 +73,7 @@ func TestMaskFrame_Tabs(t *testing.T) {
 			fmt.Fprintf(term, "%s%s|\r\nplain\ttext", strings.Repeat("x", column), value)
 			var f vterm.Frame
 			term.Frame(&f, vterm.Query{})
-			s.MaskFrame(&f, nil)
+			s.RedactFrame(&f, nil)
 			row := rowText(&f, 0)
 			if left := strings.Trim(row, "x*"); left != "|" || rowText(&f, 1) != "plain   text" {
 				t.Errorf("%q in column %d: %q", value, column, row)

@@ -70,13 +70,13 @@ func TestMask_EscapedValues(t *testing.T) {
 			}
 			in := `{"k":"` + form + `","next":"1\n"}`
 			want := `{"k":"` + hidden + `","next":"1\n"}`
-			if got := s.MaskText(in); got != want {
+			if got := s.RedactText(in); got != want {
 				t.Errorf("%q by %s:\n got %q\nwant %q", value, name, got, want)
 				continue
 			}
 			for from := range len(in) {
 				b := []byte(in)
-				if s.Mask(b, 0, from, len(b)); string(b[from:]) != want[from:] {
+				if s.Redact(b, 0, from, len(b)); string(b[from:]) != want[from:] {
 					t.Errorf("%q from %d: %q", form, from, b)
 				}
 			}
@@ -103,7 +103,7 @@ func TestMask_QuotedValues(t *testing.T) {
 		`it's \u003ca\u003 secret it's <a\> secre`:  `it's \u003ca\u003 secret it's <a\> secre`,
 		`C:\users\new \ud83d \q \400 \u12 \x1 \U00`: `C:\users\new \ud83d \q \400 \u12 \x1 \U00`,
 	} {
-		if got := s.MaskText(in); got != want {
+		if got := s.RedactText(in); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", in, got, want)
 		}
 	}
@@ -114,7 +114,7 @@ func TestMask_QuotedValues(t *testing.T) {
 		`"{\"key\":\"-----BEGIN PRIVATE KEY-----\\nMI\/E\\n-----END PRIVATE KEY-----\"}"`: `"{\"key\":\"-----BEGIN PRIVATE KEY-----***********-----END PRIVATE KEY-----\"}"`,
 		`"http:\/\/host:8080\/a@b"`: `"http:\/\/host:8080\/a@b"`,
 	} {
-		if got := tokens.MaskText(in); got != want {
+		if got := tokens.RedactText(in); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", in, got, want)
 		}
 	}
@@ -144,7 +144,7 @@ func TestMask_KeyInJSON(t *testing.T) {
 			out = bytes.Replace(out, []byte(`x\n`), []byte(`x\\n`), 1)
 		}
 		whole := bytes.Clone(out)
-		s.Mask(whole, 0, 0, len(whole))
+		s.Redact(whole, 0, 0, len(whole))
 		if n := bytes.Count(whole, []byte("*")); n < want || n > want+4 {
 			t.Fatalf("got %d masked bytes, want %d", n, want)
 		}
@@ -176,7 +176,7 @@ func TestMask_EscapesInAnyWindow(t *testing.T) {
 			out = append(out, p...)
 		}
 		whole := bytes.Clone(out)
-		s.Mask(whole, 0, 0, len(whole))
+		s.Redact(whole, 0, 0, len(whole))
 		if bytes.Contains(whole, []byte(`hunter\u00322`)) || bytes.Contains(whole, []byte(`h\x75nt\145r22`)) {
 			t.Fatalf("round %d: %q", round, whole)
 		}

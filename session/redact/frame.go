@@ -7,9 +7,9 @@ import (
 // cellPos is the position of a cell.
 type cellPos struct{ line, col int }
 
-// MaskRows masks the secrets in rows of cells, also across rows. f has the tables that the cells refer to. It replaces
+// RedactRows masks the secrets in rows of cells, also across rows. f has the tables that the cells refer to. It replaces
 // cells in place; the rows must belong to the caller.
-func (s *Set) MaskRows(f *vterm.Frame, lines []vterm.Line) {
+func (s *Set) RedactRows(f *vterm.Frame, lines []vterm.Line) {
 	if s.Empty() {
 		return
 	}
@@ -60,12 +60,11 @@ func maskCell(lines []vterm.Line, p cellPos) {
 	}
 }
 
-// ContextLines is the number of history lines before and after the lines to be masked that are searched with them, since a
-// secret may continue there.
+// ContextLines is the number of history lines, before and after those to redact, in which a secret may start or end.
 const ContextLines = 64
 
-// LinesAround returns lines from to to of a history, plus the lines around them that a secret may extend into; before
-// is the number of preceding ones. reachesScreen reports whether they reach the screen, which is then masked with them.
+// LinesAround returns the lines [from, to) of a history, plus up to ContextLines on each side. before counts the preceding
+// ones. reachesScreen reports whether they end at the screen, which must be redacted with them.
 func LinesAround(h vterm.History, from, to int) (lines []vterm.Line, before int, reachesScreen bool) {
 	first, last := max(0, from-ContextLines), min(to+ContextLines, h.Len())
 	lines = make([]vterm.Line, last-first)
@@ -75,7 +74,7 @@ func LinesAround(h vterm.History, from, to int) (lines []vterm.Line, before int,
 	return lines, from - first, last == h.Len()
 }
 
-// LinesAbove returns the history lines in which a secret on the active screen may start, for MaskFrame. Call it before
+// LinesAbove returns the history lines in which a secret on the active screen may start, for RedactFrame. Call it before
 // taking the frame: the lines refer to the frame's tables.
 func LinesAbove(e vterm.Engine) []vterm.Line {
 	if m := e.Modes(); m.AltScreen { // it has no history
@@ -91,18 +90,18 @@ func LinesAbovePrimary(e vterm.Engine) []vterm.Line {
 	return lines
 }
 
-// MaskFrame masks the secrets in a frame and in the history lines right above it (LinesAbove). All rows must be present: a
+// RedactFrame masks the secrets in a frame and in the history lines right above it (LinesAbove). All rows must be present: a
 // secret may extend into an unchanged row.
-func (s *Set) MaskFrame(f *vterm.Frame, above []vterm.Line) {
+func (s *Set) RedactFrame(f *vterm.Frame, above []vterm.Line) {
 	if s.Empty() {
 		return
 	}
-	s.MaskRows(f, append(above[:len(above):len(above)], f.Lines...))
-	f.Title = s.MaskText(f.Title)
+	s.RedactRows(f, append(above[:len(above):len(above)], f.Lines...))
+	f.Title = s.RedactText(f.Title)
 	links := make([]vterm.Link, len(f.Links)) // the engine's own table is not changed
 	for i, l := range f.Links {
 		links[i] = l
-		links[i].URI = s.MaskText(l.URI)
+		links[i].URI = s.RedactText(l.URI)
 	}
 	f.Links = links
 }

@@ -19,7 +19,7 @@ func BenchmarkEscapes(b *testing.B) {
 				out := []byte(strings.Repeat(part, size/len(part)))
 				b.SetBytes(int64(len(out)))
 				for b.Loop() {
-					s.Mask(bytes.Clone(out), 0, 0, len(out))
+					s.Redact(bytes.Clone(out), 0, 0, len(out))
 				}
 			})
 		}

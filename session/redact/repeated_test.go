@@ -19,11 +19,11 @@ func TestMask_RepeatAndInsertMode(t *testing.T) {
 		"ab\x1b[9999999b":               "ab\x1b[9999999b",
 		"\x1b[5b":                       "\x1b[5b",
 	} {
-		if got := s.MaskText(in); got != want {
+		if got := s.RedactText(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	if text := strings.Repeat("x\x1b[9999b", 5000); s.MaskText(text) != text {
+	if text := strings.Repeat("x\x1b[9999b", 5000); s.RedactText(text) != text {
 		t.Error("got masked characters that are only repeated")
 	}
 }

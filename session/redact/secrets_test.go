@@ -63,16 +63,16 @@ func TestMaskText(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\nMIIE":                                                       "-----BEGIN CERTIFICATE-----\nMIIE",
 		"":                                                                                        "",
 	} {
-		if got := s.MaskText(in); got != want {
+		if got := s.RedactText(in); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
 	plain, err := NewVault(Key{}, nil, Options{Formats: func() bool { return false }})
-	if err != nil || plain.Set().MaskText(testToken) != testToken || !plain.Set().Empty() {
+	if err != nil || plain.Set().RedactText(testToken) != testToken || !plain.Set().Empty() {
 		t.Error("forms are looked for all the same", err)
 	}
 	var none *Vault
-	if none.Set().MaskText(testToken) != testToken {
+	if none.Set().RedactText(testToken) != testToken {
 		t.Error("nothing masks")
 	}
 }
@@ -104,7 +104,7 @@ func TestNames(t *testing.T) {
 	if !v.LearnEnv(EnvPairs([]string{"A_TOKEN=hunter22", "B=public12", "broken"})) || v.LearnEnv(EnvPairs([]string{"A_TOKEN=hunter22"})) {
 		t.Error("got a new value as known")
 	}
-	if got := v.Set().MaskText("hunter22 public12"); got != "******** public12" {
+	if got := v.Set().RedactText("hunter22 public12"); got != "******** public12" {
 		t.Errorf("%q", got)
 	}
 }
@@ -140,19 +140,19 @@ func TestVault_Stored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := again.Set().MaskText("a hunter22 correct horse battery"); got != "a ******** *********************" {
+	if got := again.Set().RedactText("a hunter22 correct horse battery"); got != "a ******** *********************" {
 		t.Errorf("%q", got)
 	}
 	if again.Learn("hunter22") {
 		t.Error("got a known value as new")
 	}
 	other, err := NewVault(Key{9}, kept, Options{})
-	if err != nil || other.Set().MaskText("hunter22") != "hunter22" {
+	if err != nil || other.Set().RedactText("hunter22") != "hunter22" {
 		t.Error("got a match with another key", err)
 	}
 	for _, bad := range []string{"x", `[{"len":-1}]`, `[{"len":99999999,"tag":1,"sum":"AAAAAAAAAAAAAAAAAAAAAA=="}]`, `{}`} {
 		v, err := NewVault(Key{}, []byte(bad), Options{})
-		if err == nil || v.Set().MaskText("fine text") != "fine text" {
+		if err == nil || v.Set().RedactText("fine text") != "fine text" {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -168,7 +168,7 @@ func maskInPieces(s *Set, out []byte, next func() int, live bool) []byte {
 		if live { // nothing follows yet
 			all = all[:from-begin+n]
 		}
-		s.Mask(all, uint64(begin), from-begin, from-begin+n)
+		s.Redact(all, uint64(begin), from-begin, from-begin+n)
 		got = append(got, all[from-begin:from-begin+n]...)
 		from += n
 	}
@@ -207,7 +207,7 @@ func TestMask_AnyWindow(t *testing.T) {
 	for round := range 40 {
 		out := randomOutput(rnd, values)
 		whole := bytes.Clone(out)
-		s.Mask(whole, 0, 0, len(whole))
+		s.Redact(whole, 0, 0, len(whole))
 		if len(whole) != len(out) || bytes.Contains(whole, []byte("hunter22")) {
 			t.Fatalf("round %d: %q", round, whole)
 		}
@@ -256,7 +256,7 @@ func TestMaskFrame(t *testing.T) {
 		_, _ = term.Write([]byte(in))
 		var f vterm.Frame
 		term.Frame(&f, vterm.Query{})
-		s.MaskFrame(&f, nil)
+		s.RedactFrame(&f, nil)
 		if got := strings.TrimRight(rowsOf(&f), "|"); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
@@ -289,7 +289,7 @@ func TestMaskFrame_WithHistoryAbove(t *testing.T) {
 		"hunt\r\ner22\r\n1\r\n2\r\n3":                                  "****|1|2|3",
 		"0123456789012345hunter22\r\n1\r\n2\r\n3\x1b[?1049h\x1b[Her22": "er22|||",
 	} {
-		for _, frame := range []func(*vterm.Frame, []vterm.Line){s.MaskFrame, NewStreamRedactor(s).MaskFrame} {
+		for _, frame := range []func(*vterm.Frame, []vterm.Line){s.RedactFrame, NewStreamRedactor(s).RedactFrame} {
 			term := vterm.New(vterm.Options{Cols: 20, Rows: 4})
 			_, _ = term.Write([]byte(in))
 			above := LinesAbove(term)
@@ -314,7 +314,7 @@ func FuzzMask(f *testing.F) {
 			return
 		}
 		whole := bytes.Clone(out)
-		s.Mask(whole, 0, 0, len(whole))
+		s.Redact(whole, 0, 0, len(whole))
 		for i := range whole {
 			if whole[i] != out[i] && whole[i] != '*' {
 				t.Fatalf("byte %d became %q", i, whole[i])
@@ -337,14 +337,14 @@ func BenchmarkMask(b *testing.B) {
 	out := bytes.Repeat([]byte("some lines of output, as a build prints them: 1234 ok\r\n"), 20000)
 	b.SetBytes(int64(len(out)))
 	for b.Loop() {
-		s.Mask(out, 0, 0, len(out))
+		s.Redact(out, 0, 0, len(out))
 	}
 }
 
-func ExampleSet_MaskText() {
+func ExampleSet_RedactText() {
 	v, _ := NewVault(NewKey(), nil, Options{})
 	v.Learn("hunter22")
-	fmt.Println(v.Set().MaskText("login --password hunter22 --verbose"))
+	fmt.Println(v.Set().RedactText("login --password hunter22 --verbose"))
 	// Output: login --password ******** --verbose
 }
 
@@ -369,7 +369,7 @@ func TestMaskDeep(t *testing.T) {
 	now := time.Now()
 	given := answer{"x hunter22", []inner{{"hunter22", 1}}, map[string]string{"k": "hunter22"}, inner{Text: "hunter22"}, &secret, []byte("hunter22"), now}
 	got := given
-	newTestVault(t, "hunter22").Set().MaskDeep(&got)
+	newTestVault(t, "hunter22").Set().RedactDeep(&got)
 	if got.Name != "x ********" || got.List[0] != (inner{"********", 1}) || got.By["k"] != "********" || got.Any != (inner{Text: "********"}) ||
 		*got.P != "********" || string(got.Bytes) != "hunter22" || !got.When.Equal(now) {
 		t.Errorf("%+v", got)
@@ -406,12 +406,12 @@ func TestMaskCommand(t *testing.T) {
 		"A_TOKEN=$(cat f) B_TOKEN=$OTHER make X=plain12": "A_TOKEN=$(cat f) B_TOKEN=$OTHER make X=plain12",
 		"echo no assignment":                             "echo no assignment",
 	} {
-		if got := newTestVault(t).MaskCommand(in); got != want {
+		if got := newTestVault(t).RedactCommand(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 	var none *Vault
-	if none.MaskCommand("A_TOKEN=hunter22") != "A_TOKEN=hunter22" {
+	if none.RedactCommand("A_TOKEN=hunter22") != "A_TOKEN=hunter22" {
 		t.Error("nothing masks")
 	}
 }
@@ -428,7 +428,7 @@ func TestMask_LongValueInColours(t *testing.T) {
 		printed.WriteString("\x1b[38;5;118m" + value[i:i+8])
 		want.WriteString("\x1b[38;5;118m********")
 	}
-	if got := s.MaskText(printed.String()); got != want.String() {
+	if got := s.RedactText(printed.String()); got != want.String() {
 		t.Errorf("%s", describeDifference([]byte(got), []byte(want.String())))
 	}
 }

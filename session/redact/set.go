@@ -244,9 +244,9 @@ func appendOffset(all []span, i int) []span {
 	return append(all, span{i, i + 1})
 }
 
-// Mask masks the secrets in all[begin:end], which has up to ContextBytes bytes of output around it; base is the offset of all
+// Redact masks the secrets in all[begin:end], which has up to ContextBytes bytes of output around it; base is the offset of all
 // in the output. It masks only whole secrets, also at the end.
-func (s *Set) Mask(all []byte, base uint64, begin, end int) {
+func (s *Set) Redact(all []byte, base uint64, begin, end int) {
 	if s.Empty() || begin >= end || s.isHarmless(all) {
 		return
 	}
@@ -260,8 +260,8 @@ func (s *Set) Mask(all []byte, base uint64, begin, end int) {
 	}
 }
 
-// MaskText returns a text with its secrets masked, of the same length in bytes.
-func (s *Set) MaskText(text string) string {
+// RedactText returns a text with its secrets masked, of the same length in bytes.
+func (s *Set) RedactText(text string) string {
 	if s.Empty() || len(text) < MinValue {
 		return text
 	}
@@ -271,7 +271,7 @@ func (s *Set) MaskText(text string) string {
 		return text
 	}
 	b := []byte(text)
-	s.Mask(b, 0, 0, len(b))
+	s.Redact(b, 0, 0, len(b))
 	if string(b) == text {
 		seen.Store(&sum)
 	}

@@ -98,13 +98,13 @@ func randomOverwrites(choices []byte, least int, forward bool) []byte {
 // checkStable checks that reads of any start and end mask the same bytes. step returns lengths of chunks.
 func checkStable(s *Set, out []byte, step func() int) error {
 	whole := bytes.Clone(out)
-	s.Mask(whole, 0, 0, len(whole))
+	s.Redact(whole, 0, 0, len(whole))
 	for range 3 { // any start and end, with and without later output
 		from := step() * 7 % (len(out) + 1)
 		to := min(len(out), from+step())
 		begin := max(0, from-ContextBytes)
 		all := bytes.Clone(out[begin:min(len(out), to+ContextBytes)])
-		s.Mask(all, uint64(begin), from-begin, to-begin)
+		s.Redact(all, uint64(begin), from-begin, to-begin)
 		if got := all[from-begin : to-begin]; !bytes.Equal(got, whole[from:to]) {
 			return fmt.Errorf("[%d:%d) of %d reads %s", from, to, len(out), describeDifference(got, whole[from:to]))
 		}

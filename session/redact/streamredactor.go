@@ -20,8 +20,8 @@ func NewStreamRedactor(s *Set) *StreamRedactor {
 // StreamRedactor returns a redactor for a text from its start. It uses the vault's current values for each line.
 func (v *Vault) StreamRedactor() *StreamRedactor { return &StreamRedactor{currentSet: v.Set} }
 
-// MaskLine returns a masked line, or "" within a private key. whole is set if the line has its end.
-func (v *StreamRedactor) MaskLine(line string, whole bool) string {
+// RedactLine returns a masked line, or "" within a private key. whole is set if the line has its end.
+func (v *StreamRedactor) RedactLine(line string, whole bool) string {
 	set := v.currentSet()
 	if set.Empty() {
 		return line
@@ -39,10 +39,10 @@ func (v *StreamRedactor) MaskLine(line string, whole bool) string {
 	if whole && set.masksTokens && strings.Contains(line, pemBegin) && strings.Contains(line, pemKey) {
 		v.keyBytes = 1
 	}
-	return set.MaskText(line)
+	return set.RedactText(line)
 }
 
-// MaskFrame masks a screen below lines of history (LinesAbove).
-func (v *StreamRedactor) MaskFrame(f *vterm.Frame, above []vterm.Line) {
-	v.currentSet().MaskFrame(f, above)
+// RedactFrame masks a screen below lines of history (LinesAbove).
+func (v *StreamRedactor) RedactFrame(f *vterm.Frame, above []vterm.Line) {
+	v.currentSet().RedactFrame(f, above)
 }

@@ -2,9 +2,9 @@ package respond
 
 // Redactor masks secrets in consecutive lines.
 type Redactor interface {
-	// MaskLine returns a line with secrets masked, of the same length, or "" if it must not be shown. whole is set if the
+	// RedactLine returns a line with secrets masked, of the same length, or "" if it must not be shown. whole is set if the
 	// line has ended.
-	MaskLine(line string, whole bool) string
+	RedactLine(line string, whole bool) string
 }
 
 // SetRedactor sets the redactor for redacted rules. With nil they match the unredacted output.
@@ -18,7 +18,7 @@ func (e *Engine) redact(w *window) {
 	if e.redactor == nil || e.set.redacted == nil {
 		return
 	}
-	if got := e.redactor.MaskLine(string(w.text), w.isComplete); got != string(w.text) {
+	if got := e.redactor.RedactLine(string(w.text), w.isComplete); got != string(w.text) {
 		w.redacted = append([]byte{}, got...)
 	}
 }

@@ -16,7 +16,7 @@ func (r *Rules) makeDrafts(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
-	r.Commits = true
+	r.AllowsCommits = true
 	for _, dir := range dirs {
 		found, err := r.expand("draft", dir)
 		if err != nil {
@@ -78,7 +78,7 @@ func (r *Rules) DraftLimits() []string {
 	if r.UnixSockets {
 		not = append(not, "what programs outside do on request by their sockets, such as docker and D-Bus")
 	}
-	if r.Tmp {
+	if r.PrivateTmp {
 		not = append(not, "files in /tmp and /var/tmp: private, and lost at the end")
 	}
 	return append(not,

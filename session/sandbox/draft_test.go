@@ -98,7 +98,7 @@ func TestDrafts_Refused(t *testing.T) {
 // FEATURES: R124
 func TestDraftLimits(t *testing.T) {
 	quiet := strings.Join((&Rules{Network: NetworkOff}).DraftLimits(), "; ")
-	open := strings.Join((&Rules{Network: NetworkHosts, Hosts: []string{"a.b"}, UnixSockets: true, Tmp: true}).DraftLimits(), "; ")
+	open := strings.Join((&Rules{Network: NetworkHosts, Hosts: []string{"a.b"}, UnixSockets: true, PrivateTmp: true}).DraftLimits(), "; ")
 	for _, text := range []string{"network: to a.b", "docker", "/tmp"} {
 		if strings.Contains(quiet, text) || !strings.Contains(open, text) {
 			t.Errorf("%s: %s | %s", text, quiet, open)

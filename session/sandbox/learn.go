@@ -57,7 +57,7 @@ func OmittedWrites(all []confine.Observed, at Place) []string {
 // Learn returns the smallest profile for the observed accesses. It names paths relative to the working and home
 // directory.
 func Learn(name string, all []confine.Observed, at Place) *Profile {
-	p := &Profile{Name: name, Description: learnedDescription, Tmp: true, OnDiffer: "ask"}
+	p := &Profile{Name: name, Description: learnedDescription, PrivateTmp: true, OnDifference: "ask"}
 	p.setDefaults()
 	var read, write, programs, hosts []string
 	for _, o := range all {
@@ -227,7 +227,7 @@ func (p *Profile) Text() string {
 	} else {
 		fmt.Fprintf(&b, "network = %s\n", tomldoc.Quote(string(p.Network)))
 	}
-	fmt.Fprintf(&b, "on_difference = %s\nunix_sockets = %t\n", tomldoc.Quote(p.OnDiffer), p.UnixSockets)
+	fmt.Fprintf(&b, "on_difference = %s\nunix_sockets = %t\n", tomldoc.Quote(p.OnDifference), p.UnixSockets)
 	return b.String()
 }
 

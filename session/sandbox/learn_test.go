@@ -35,7 +35,7 @@ func TestLearn(t *testing.T) {
 	if w := strings.Join(got.Write, " "); w != "?$CWD/log ?$CWD/out" {
 		t.Error("write", w)
 	}
-	if got.Network != NetworkHosts || strings.Join(got.Hosts, " ") != "1.2.3.4:443" || got.UnixSockets || strings.Join(got.Programs, " ") != "/usr/bin/make" || got.OnDiffer != "ask" {
+	if got.Network != NetworkHosts || strings.Join(got.Hosts, " ") != "1.2.3.4:443" || got.UnixSockets || strings.Join(got.Programs, " ") != "/usr/bin/make" || got.OnDifference != "ask" {
 		t.Errorf("%+v", got)
 	}
 	if _, err := f.Profile("b"); err != nil {

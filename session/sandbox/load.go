@@ -91,24 +91,24 @@ func mayDefine(src, name string) bool {
 
 // profileFile is a profile as written in the file.
 type profileFile struct {
-	Description string   `toml:"description"`
-	Extends     string   `toml:"extends"`
-	Level       string   `toml:"level"`
-	Read        []string `toml:"read"`
-	Write       []string `toml:"write"`
-	Hide        []string `toml:"hide"`
-	Network     any      `toml:"network"`
-	OnDiffer    string   `toml:"on_difference"`
-	Git         string   `toml:"git"`
-	UnixSockets *bool    `toml:"unix_sockets"`
-	Tmp         *bool    `toml:"private_tmp"`
-	Environment string   `toml:"environment"`
-	Env         []string `toml:"env"`
-	Programs    []string `toml:"programs"`
-	Image       string   `toml:"image"`
-	Memory      int64    `toml:"memory"`
-	CPU         float64  `toml:"cpus"`
-	PIDs        int      `toml:"pids"`
+	Description  string   `toml:"description"`
+	Extends      string   `toml:"extends"`
+	Level        string   `toml:"level"`
+	Read         []string `toml:"read"`
+	Write        []string `toml:"write"`
+	Hide         []string `toml:"hide"`
+	Network      any      `toml:"network"`
+	OnDifference string   `toml:"on_difference"`
+	Git          string   `toml:"git"`
+	UnixSockets  *bool    `toml:"unix_sockets"`
+	PrivateTmp   *bool    `toml:"private_tmp"`
+	Environment  string   `toml:"environment"`
+	Env          []string `toml:"env"`
+	Programs     []string `toml:"programs"`
+	Image        string   `toml:"image"`
+	Memory       int64    `toml:"memory"`
+	CPU          float64  `toml:"cpus"`
+	PIDs         int      `toml:"pids"`
 }
 
 // Keys lists the keys of a profile, for messages and docs.
@@ -203,7 +203,7 @@ func profileOf(all map[string]profileFile, name string, under []string) (Profile
 func (w *profileFile) mergeInto(p *Profile) error {
 	setIfGiven(&p.Description, w.Description)
 	setIfGiven((*string)(&p.Level), w.Level)
-	setIfGiven(&p.OnDiffer, w.OnDiffer)
+	setIfGiven(&p.OnDifference, w.OnDifference)
 	setIfGiven(&p.Git, w.Git)
 	setIfGiven(&p.Environment, w.Environment)
 	setIfGiven(&p.Image, w.Image)
@@ -213,10 +213,10 @@ func (w *profileFile) mergeInto(p *Profile) error {
 		p.UnixSockets = *w.UnixSockets
 	}
 	switch {
-	case w.Tmp != nil:
-		p.Tmp = *w.Tmp
+	case w.PrivateTmp != nil:
+		p.PrivateTmp = *w.PrivateTmp
 	case w.Extends == "":
-		p.Tmp = true
+		p.PrivateTmp = true
 	}
 	if w.Memory != 0 {
 		p.Memory = w.Memory
@@ -277,7 +277,7 @@ func (p *Profile) choices() []choice {
 	}
 	return []choice{
 		{"level", string(p.Level), append(levels, "")},
-		{"on_difference", p.OnDiffer, []string{"deny", "ask"}},
+		{"on_difference", p.OnDifference, []string{"deny", "ask"}},
 		{"git", p.Git, []string{"read", "commit"}},
 		{"environment", p.Environment, []string{"full", "minimal", "listed"}},
 	}

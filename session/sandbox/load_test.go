@@ -58,11 +58,11 @@ hide = ["~/.ssh"]
 		t.Fatal(err)
 	}
 	p, err := f.Profile("web")
-	if err != nil || strings.Join(p.Write, " ") != "$CWD ~/cache" || p.Network != NetworkHosts || len(p.Hosts) != 3 || p.Tmp ||
-		strings.Join(p.Hide, " ") != "~/.ssh" || p.OnDiffer != "ask" || p.Git != "read" {
+	if err != nil || strings.Join(p.Write, " ") != "$CWD ~/cache" || p.Network != NetworkHosts || len(p.Hosts) != 3 || p.PrivateTmp ||
+		strings.Join(p.Hide, " ") != "~/.ssh" || p.OnDifference != "ask" || p.Git != "read" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err := f.Profile("readonly"); err != nil || len(p.Write) != 0 || !p.Tmp {
+	if p, err := f.Profile("readonly"); err != nil || len(p.Write) != 0 || !p.PrivateTmp {
 		t.Errorf("built-in profile next to a file: got %+v, %v", p, err)
 	}
 	var unknown *NameError

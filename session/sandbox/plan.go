@@ -13,29 +13,29 @@ import (
 
 // Features describes the sandbox features of this machine.
 type Features struct {
-	Landlock int              // version of the ABI; 0: unsupported
-	Userns   error            // nil: user namespaces are available
-	Tool     map[Level]string // paths of the programs of other levels
+	Landlock  int              // version of the ABI; 0: unsupported
+	Userns    error            // nil: user namespaces are available
+	ToolPaths map[Level]string // paths of the programs of other levels
 }
 
 // Report describes the restrictions in force, for display.
 type Report struct {
-	Profile     string   `json:"profile"`
-	Level       Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
-	Network     Network  `json:"network" enum:"off,on,hosts"`
-	Hosts       []string `json:"hosts,omitempty" doc:"that may be reached"`
-	Summary     string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
-	Enforced    []string `json:"holds" doc:"what is kept from the program"`
-	NotEnforced []string `json:"not_held" doc:"what is not, at this level"`
-	OnDiffer    string   `json:"on_difference,omitempty" doc:"override of the profile's setting"`
-	Rules       *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`
+	Profile      string   `json:"profile"`
+	Level        Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
+	Network      Network  `json:"network" enum:"off,on,hosts"`
+	Hosts        []string `json:"hosts,omitempty" doc:"that may be reached"`
+	Summary      string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
+	Enforced     []string `json:"holds" doc:"what is kept from the program"`
+	NotEnforced  []string `json:"not_held" doc:"what is not, at this level"`
+	OnDifference string   `json:"on_difference,omitempty" doc:"override of the profile's setting"`
+	Rules        *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`
 }
 
 // LevelError rejects a level that is unavailable or cannot enforce a profile.
 type LevelError struct {
-	Level Level
-	Why   string
-	What  string
+	Level    Level
+	Why      string
+	NextStep string
 }
 
 func (e *LevelError) Error() string {
@@ -43,7 +43,7 @@ func (e *LevelError) Error() string {
 }
 
 // Hint returns the next step.
-func (e *LevelError) Hint() string { return e.What }
+func (e *LevelError) Hint() string { return e.NextStep }
 
 // Choose returns the level for a profile: the required one, or the strongest available.
 func (p *Profile) Choose(have Features) (Level, error) {
@@ -76,7 +76,7 @@ func (h Features) checkLevel(l Level, p *Profile) error {
 			return no("Landlock cannot keep a program to a list of hosts", `take level = "userns", or network = "off"; nothing was started`)
 		}
 	default:
-		if h.Tool[l] == "" {
+		if h.ToolPaths[l] == "" {
 			return no("program "+string(l)+" not found", "install it, or use another level; nothing was started")
 		}
 		if l == Bwrap && p.Network == NetworkHosts || (l == Docker || l == Podman) && p.Network == NetworkHosts {
@@ -152,7 +152,7 @@ func (r *Rules) mounts() []confine.Mount {
 			all = append(all, confine.Mount{Kind: k, Path: p})
 		}
 	}
-	if r.Tmp {
+	if r.PrivateTmp {
 		add(confine.MountTmp, "/tmp", "/var/tmp")
 		if (IsInside(r.Cwd, "/tmp") || IsInside(r.Cwd, "/var/tmp")) && isInsideAny(r.Cwd, r.Read) && !isInsideAny(r.Cwd, r.Hide) && !r.inDraft(r.Cwd) { // the program starts there
 			add(confine.MountRead, r.Cwd)
@@ -180,7 +180,7 @@ func (r *Rules) mounts() []confine.Mount {
 	whole := slices.Contains(r.Read, "/")
 	for i, p := range r.Hide {
 		seen := whole || isInsideAny(p, r.Read) || isInsideAny(p, r.Write)
-		if seen && !isInsideAny(p, append(slices.Clone(r.Hide[:i]), r.Hide[i+1:]...)) && !(r.Tmp && (IsInside(p, "/tmp") || IsInside(p, "/var/tmp"))) {
+		if seen && !isInsideAny(p, append(slices.Clone(r.Hide[:i]), r.Hide[i+1:]...)) && !(r.PrivateTmp && (IsInside(p, "/tmp") || IsInside(p, "/var/tmp"))) {
 			add(confine.MountHide, p)
 		}
 	}

@@ -8,25 +8,25 @@ import (
 
 // Profile is a sandbox as a user describes it.
 type Profile struct {
-	Name        string
-	Description string
-	Level       Level    // required level; empty: the strongest available
-	Read        []string // paths that may be read and executed: absolute, ~/…, $CWD/…, with globs; "?" before one: optional
-	Write       []string // paths that may be written, and read
-	Hide        []string // paths to hide, regardless of Read and Write
-	Network     Network
-	Hosts       []string // of NetworkHosts: "example.org", "*.example.org:443"
-	OnDiffer    string   // action for unlisted hosts: "deny" or "ask"
-	Git         string   // writable repositories: "read" protects .git, "commit" only hooks and config
-	UnixSockets bool     // sockets of the file system may be created and connected to
-	Tmp         bool     // /tmp is private
-	Environment string   // full, minimal or listed
-	Env         []string // for "listed": names, with * at the end
-	Programs    []string // programs of the observed run; others need approval if OnDiffer is "ask"
-	Image       string   // of a container
-	Memory      int64    // bytes; 0: no limit
-	CPU         float64
-	PIDs        int
+	Name         string
+	Description  string
+	Level        Level    // required level; empty: the strongest available
+	Read         []string // paths that may be read and executed: absolute, ~/…, $CWD/…, with globs; "?" before one: optional
+	Write        []string // paths that may be written, and read
+	Hide         []string // paths to hide, regardless of Read and Write
+	Network      Network
+	Hosts        []string // of NetworkHosts: "example.org", "*.example.org:443"
+	OnDifference string   // action for hosts and programs that the profile does not list: "deny" or "ask"
+	Git          string   // writable repositories: "read" protects .git, "commit" only hooks and config
+	UnixSockets  bool     // sockets of the file system may be created and connected to
+	PrivateTmp   bool     // /tmp is private
+	Environment  string   // full, minimal or listed
+	Env          []string // for "listed": names, with * at the end
+	Programs     []string // programs of the observed run; others need approval if OnDiffer is "ask"
+	Image        string   // of a container
+	Memory       int64    // bytes; 0: no limit
+	CPU          float64
+	PIDs         int
 }
 
 // Network states which hosts may be reached.
@@ -61,20 +61,20 @@ var credentialPaths = []string{"?~/.ssh", "?~/.gnupg", "?~/.aws", "?~/.azure", "
 var builtins = []Profile{
 	{
 		Name: "workspace", Description: "read all, write the start directory and a private /tmp, no network",
-		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, Tmp: true,
+		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, PrivateTmp: true,
 	},
 	{
 		Name: "readonly", Description: "read all, write only a private /tmp, no network",
-		Read: []string{"/"}, Network: NetworkOff, Tmp: true,
+		Read: []string{"/"}, Network: NetworkOff, PrivateTmp: true,
 	},
 	{
 		Name: "network", Description: "as workspace, with the network; usual places of keys and tokens are hidden",
-		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOn, Tmp: true,
+		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOn, PrivateTmp: true,
 		Hide: credentialPaths,
 	},
 	{
 		Name: "draft", Description: "as workspace; usual places of keys and tokens are hidden. For runs in a draft that the rules want",
-		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, Tmp: true, Hide: credentialPaths,
+		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, PrivateTmp: true, Hide: credentialPaths,
 	},
 }
 
@@ -83,8 +83,8 @@ func (p *Profile) setDefaults() {
 	if p.Network == "" {
 		p.Network = NetworkOff
 	}
-	if p.OnDiffer == "" {
-		p.OnDiffer = "deny"
+	if p.OnDifference == "" {
+		p.OnDifference = "deny"
 	}
 	if p.Git == "" {
 		p.Git = "read"

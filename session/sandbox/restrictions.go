@@ -16,22 +16,22 @@ type Restriction struct {
 // alwaysEnforced is for restrictions that every level enforces.
 func alwaysEnforced(Level, *Rules, Features) bool { return true }
 
-// needsNamespaces reports whether a level enforces restrictions by separate namespaces.
-func needsNamespaces(l Level, _ *Rules, _ Features) bool { return l != Landlock }
+// usesNamespaces reports whether a level isolates programs in separate namespaces: all levels but Landlock.
+func usesNamespaces(l Level, _ *Rules, _ Features) bool { return l != Landlock }
 
 // Restrictions lists the possible restrictions, in display order.
 var Restrictions = []Restriction{
 	{"write", "writing files outside of write, by any name", alwaysEnforced},
-	{"attributes", "changing modes, owners and times of the user's files elsewhere", needsNamespaces},
+	{"attributes", "changing modes, owners and times of the user's files elsewhere", usesNamespaces},
 	{"protect", "writing .git, start files of shells, editors' settings", alwaysEnforced},
 	{"hide", "reading what is hidden: longterm's own files, other programs' sockets, what the profile hides", alwaysEnforced},
-	{"names", "seeing the names of hidden files", needsNamespaces},
+	{"names", "seeing the names of hidden files", usesNamespaces},
 	{"devices", "disks and memory, for root", alwaysEnforced},
 	{"kernel", "controlling the kernel by /proc and /sys, for root", alwaysEnforced},
 	{"cgroups", "stopping and ending processes by files of cgroups (cgroup.freeze, cgroup.kill)", alwaysEnforced},
 	{"signal", "signals to processes outside", func(l Level, _ *Rules, h Features) bool { return l != Landlock || h.Landlock >= 6 }},
 	{"ptrace", "inspecting and controlling other processes", alwaysEnforced},
-	{"processes", "seeing processes outside", needsNamespaces},
+	{"processes", "seeing processes outside", usesNamespaces},
 	{"abstract", "abstract sockets of programs outside", func(l Level, r *Rules, h Features) bool {
 		return !r.UnixSockets || h.Landlock >= 6 || l != Landlock && r.Network != NetworkOn
 	}},
@@ -46,7 +46,7 @@ var Restrictions = []Restriction{
 	{"setuid", "more rights by sudo and other setuid programs", alwaysEnforced},
 	{"setid", "setuid and setgid files that would remain afterwards", alwaysEnforced},
 	{"ipc", "shared memory of programs outside (System V, /dev/shm)", func(l Level, r *Rules, _ Features) bool { return l != Landlock }},
-	{"left", "processes that outlive the program", needsNamespaces},
+	{"left", "processes that outlive the program", usesNamespaces},
 }
 
 // DescribeEnforced returns descriptions of the restrictions that are enforced, and of those that are not.
@@ -77,7 +77,7 @@ func (r *Rules) DescribeEnforced(l Level, h Features) (holds, not []string) {
 	if len(r.Write) > 0 {
 		not = append(not, "a new repository that the program creates in a writable directory, with its own hooks")
 	}
-	if r.Commits {
+	if r.AllowsCommits {
 		not = append(not, "with git = \"commit\": a file .git/commondir that leads git to another configuration")
 	}
 	return holds, not
@@ -89,7 +89,7 @@ func (r *Rules) summary(l Level, h Features) string {
 	if len(r.Write) > 0 {
 		parts[0] = "writes only " + firstFew(r.Write)
 	}
-	if r.Tmp {
+	if r.PrivateTmp {
 		parts = append(parts, "private /tmp and /var/tmp")
 	}
 	if len(r.Protect) > 0 {

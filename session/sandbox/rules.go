@@ -39,33 +39,33 @@ type Rules struct {
 	Protect       []string `json:"protect,omitempty"` // in Write, but not writable
 	ReadInHidden  []string `json:"needed,omitempty"`  // read, although in Hide
 	WriteInHidden []string `json:"kept,omitempty"`    // written, although in Hide
-	Tmp           bool     `json:"tmp,omitempty"`
+	PrivateTmp    bool     `json:"tmp,omitempty"`
 
-	Network     Network  `json:"network"`
-	Hosts       []string `json:"hosts,omitempty"`
-	Ask         bool     `json:"ask,omitempty"` // differences need approval
-	UnixSockets bool     `json:"unix_sockets,omitempty"`
-	Commits     bool     `json:"commits,omitempty"`
-	Programs    []string `json:"programs,omitempty"`
-	Unsearched  []string `json:"unsearched,omitempty"` // directories in which not all protected files were found
-	Linked      []string `json:"linked,omitempty"`     // protected and start files with other names, by which they may be written
-	Home        string   `json:"home"`
-	Cwd         string   `json:"cwd"`
+	Network          Network  `json:"network"`
+	Hosts            []string `json:"hosts,omitempty"`
+	AsksOnDifference bool     `json:"ask,omitempty"` // differences need approval
+	UnixSockets      bool     `json:"unix_sockets,omitempty"`
+	AllowsCommits    bool     `json:"commits,omitempty"`
+	Programs         []string `json:"programs,omitempty"`
+	Unsearched       []string `json:"unsearched,omitempty"` // directories in which not all protected files were found
+	Linked           []string `json:"linked,omitempty"`     // protected and start files with other names, by which they may be written
+	Home             string   `json:"home"`
+	Cwd              string   `json:"cwd"`
 }
 
 // PathError rejects a path of a profile.
-type PathError struct{ Key, Path, Why, What string }
+type PathError struct{ Key, Path, Why, NextStep string }
 
 func (e *PathError) Error() string { return fmt.Sprintf("%s %s: %s", e.Key, e.Path, e.Why) }
 
 // Hint returns the next step.
-func (e *PathError) Hint() string { return e.What }
+func (e *PathError) Hint() string { return e.NextStep }
 
 // Resolve returns the rules of a profile for a place.
 func (p *Profile) Resolve(at Place) (*Rules, error) {
 	r := &Rules{
-		Profile: p.Name, Tmp: p.Tmp, Network: p.Network, Hosts: p.Hosts, Ask: p.OnDiffer == "ask",
-		UnixSockets: p.UnixSockets, Commits: p.Git == "commit",
+		Profile: p.Name, PrivateTmp: p.PrivateTmp, Network: p.Network, Hosts: p.Hosts, AsksOnDifference: p.OnDifference == "ask",
+		UnixSockets: p.UnixSockets, AllowsCommits: p.Git == "commit",
 	}
 	var err error
 	if r.Home, err = filepath.EvalSymlinks(at.Home); err != nil {
@@ -264,17 +264,17 @@ var projectToolFiles = []string{".vscode", ".idea", ".envrc", ".longterm", ".cla
 
 // Bounds of the search for repositories in writable directories. Directories near the top are searched first.
 const (
-	searchDepth = 24
-	searchNames = 20_000
+	maxSearchDepth = 24
+	maxSearchNames = 20_000
 )
 
 // findProtected finds the protected files in writable directories.
 func (r *Rules) findProtected() {
-	left := searchNames
+	left := maxSearchNames
 	for _, w := range r.Write {
 		dirs := []string{w}
 		for depth := 0; len(dirs) > 0; depth++ {
-			if depth > searchDepth || left < 0 {
+			if depth > maxSearchDepth || left < 0 {
 				r.Unsearched = append(r.Unsearched, w)
 				break
 			}
@@ -333,15 +333,15 @@ func (r *Rules) findLinked() {
 		look(p)
 		for _, below := range []string{p, filepath.Join(p, "hooks")} {
 			entries, _ := os.ReadDir(below)
-			for _, e := range entries[:min(len(entries), searchNames/10)] {
+			for _, e := range entries[:min(len(entries), maxSearchNames/10)] {
 				look(filepath.Join(below, e.Name()))
 			}
 		}
 	}
 }
 
-// gitRuns are the parts of a repository that git runs, or that configure it.
-var gitRuns = []string{"hooks", "config", "config.worktree", "commondir", "info/attributes", "modules", "worktrees"}
+// gitProtectedPaths are the parts of a repository that git runs, or that configure it.
+var gitProtectedPaths = []string{"hooks", "config", "config.worktree", "commondir", "info/attributes", "modules", "worktrees"}
 
 // protectGit protects a repository; if commits are allowed, only the parts that git runs.
 func (r *Rules) protectGit(path string) {
@@ -349,11 +349,11 @@ func (r *Rules) protectGit(path string) {
 	if err != nil || st.Mode()&fs.ModeSymlink != 0 {
 		return
 	}
-	if !r.Commits || !st.IsDir() {
+	if !r.AllowsCommits || !st.IsDir() {
 		r.Protect = append(r.Protect, path)
 		return
 	}
-	for _, name := range gitRuns {
+	for _, name := range gitProtectedPaths {
 		if f := filepath.Join(path, name); exists(f) {
 			r.Protect = append(r.Protect, f)
 		}
@@ -379,7 +379,7 @@ func (r *Rules) IsWithin(o *Rules) bool {
 		return false
 	case !covered(o.Hide, r.Hide): // paths hidden in o are hidden in r
 		return false
-	case rank[r.Network] > rank[o.Network], r.UnixSockets && !o.UnixSockets, r.Commits && !o.Commits:
+	case rank[r.Network] > rank[o.Network], r.UnixSockets && !o.UnixSockets, r.AllowsCommits && !o.AllowsCommits:
 		return false
 	}
 	return r.Network != NetworkHosts || o.Network == NetworkOn || isSubset(r.Hosts, o.Hosts)

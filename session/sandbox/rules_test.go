@@ -230,7 +230,7 @@ func TestResolve_DeepRepositories(t *testing.T) {
 	if !slices.Contains(r.Protect, deep) || len(r.Unsearched) > 0 {
 		t.Errorf("%v, unsearched %v", r.Protect, r.Unsearched)
 	}
-	for i := range searchNames {
+	for i := range maxSearchNames {
 		if err := os.Mkdir(at.Cwd+"/a/"+strconv.Itoa(i), 0o700); err != nil {
 			t.Fatal(err)
 		}

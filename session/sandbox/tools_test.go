@@ -11,7 +11,7 @@ import (
 // FEATURES: R67
 func TestCommands(t *testing.T) {
 	r := &Rules{
-		Read: []string{"/"}, Write: []string{"/w"}, Protect: []string{"/w/.git"}, Hide: []string{"/run", "/w/none"}, Tmp: true, Network: NetworkOff, Cwd: "/w",
+		Read: []string{"/"}, Write: []string{"/w"}, Protect: []string{"/w/.git"}, Hide: []string{"/run", "/w/none"}, PrivateTmp: true, Network: NetworkOff, Cwd: "/w",
 	}
 	p := &Profile{Image: "debian:12", Memory: 1 << 30, CPU: 1.5, PIDs: 10}
 	user := uidGid()
@@ -56,8 +56,8 @@ func TestChoose(t *testing.T) {
 		{Profile{Level: Landlock, Network: NetworkHosts}, Features{Landlock: 7}, Landlock, "to a list of hosts"},
 		{Profile{Network: NetworkHosts}, Features{Landlock: 7, Userns: gone}, "", "to a list of hosts"},
 		{Profile{Level: Bwrap}, Features{}, Bwrap, "program bwrap not found"},
-		{Profile{Level: Docker, Network: NetworkHosts}, Features{Tool: map[Level]string{Docker: "/d"}}, Docker, "by level userns only"},
-		{Profile{Level: Bwrap}, Features{Tool: map[Level]string{Bwrap: "/b"}}, Bwrap, ""},
+		{Profile{Level: Docker, Network: NetworkHosts}, Features{ToolPaths: map[Level]string{Docker: "/d"}}, Docker, "by level userns only"},
+		{Profile{Level: Bwrap}, Features{ToolPaths: map[Level]string{Bwrap: "/b"}}, Bwrap, ""},
 	} {
 		l, err := c.p.Choose(c.have)
 		if l != c.want || (err == nil) != (c.text == "") || err != nil && !strings.Contains(err.Error(), c.text) {

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is a process's directory in /proc, for frequent reads. While open, its files belong to this process or fail, even
+// ProcDir is a process's directory in /proc, for frequent reads. While open, its files belong to this process or fail, even
 // if the pid is reused. Its methods read into the caller's buffers and return plain system errors: reading the many
 // inaccessible processes allocates nothing.
-type Dir struct{ fd int }
+type ProcDir struct{ fd int }
 
-// OpenDir opens the directory of a process. It fails if the process does not exist or is hidden.
-func OpenDir(pid int) (Dir, error) {
+// OpenProcDir opens the directory of a process. It fails if the process does not exist or is hidden.
+func OpenProcDir(pid int) (ProcDir, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(root+"/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	})
-	return Dir{fd}, err
+	return ProcDir{fd}, err
 }
 
 // Close closes the directory.
-func (d Dir) Close() { _ = unix.Close(d.fd) }
+func (d ProcDir) Close() { _ = unix.Close(d.fd) }
 
 // Read reads a file up to the size of the buffer.
-func (d Dir) Read(name string, buf []byte) ([]byte, error) {
+func (d ProcDir) Read(name string, buf []byte) ([]byte, error) {
 	fd, err := d.open(name, 0)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func ReadOnce(pid int, name string, buf []byte) ([]byte, error) {
 }
 
 // ReadUpTo reads a file that may be long, up to about a limit. It returns what it could read.
-func (d Dir) ReadUpTo(name string, limit int) []byte {
+func (d ProcDir) ReadUpTo(name string, limit int) []byte {
 	fd, err := d.open(name, 0)
 	if err != nil {
 		return nil
@@ -76,7 +76,7 @@ func (d Dir) ReadUpTo(name string, limit int) []byte {
 }
 
 // ReadChunks calls f with each read of a file into buf until f returns false.
-func (d Dir) ReadChunks(name string, buf []byte, f func(piece []byte) bool) error {
+func (d ProcDir) ReadChunks(name string, buf []byte, f func(piece []byte) bool) error {
 	fd, err := d.open(name, 0)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (d Dir) ReadChunks(name string, buf []byte, f func(piece []byte) bool) erro
 }
 
 // ReadMemory fills a buffer from a process's memory. It needs permission to trace the process.
-func (d Dir) ReadMemory(at uint64, into []byte) bool {
+func (d ProcDir) ReadMemory(at uint64, into []byte) bool {
 	fd, err := d.open("mem", 0)
 	if err != nil {
 		return false
@@ -102,7 +102,7 @@ func (d Dir) ReadMemory(at uint64, into []byte) bool {
 }
 
 // ReadLink reads the target of one of its symbolic links, up to the size of the buffer.
-func (d Dir) ReadLink(name string, buf []byte) ([]byte, error) {
+func (d ProcDir) ReadLink(name string, buf []byte) ([]byte, error) {
 	n, err := unix.Readlinkat(d.fd, name, buf)
 	if err != nil {
 		return nil, err
@@ -111,14 +111,14 @@ func (d Dir) ReadLink(name string, buf []byte) ([]byte, error) {
 }
 
 // CharDevice returns the number of the character device behind a path such as fd/0.
-func (d Dir) CharDevice(name string) (dev uint64, ok bool) {
+func (d ProcDir) CharDevice(name string) (dev uint64, ok bool) {
 	var st unix.Stat_t
 	_, err := retry(func() (int, error) { return 0, unix.Fstatat(d.fd, name, &st, 0) })
 	return uint64(st.Rdev), err == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR
 }
 
 // EachNumber calls f for each numeric name in a directory until f returns false.
-func (d Dir) EachNumber(name string, f func(n int) bool) error {
+func (d ProcDir) EachNumber(name string, f func(n int) bool) error {
 	fd, err := d.open(name, unix.O_DIRECTORY)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func eachNumber(fd int, f func(n int) bool) error {
 	}
 }
 
-func (d Dir) open(name string, flags int) (int, error) {
+func (d ProcDir) open(name string, flags int) (int, error) {
 	return retry(func() (int, error) { return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0) })
 }
 

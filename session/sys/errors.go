@@ -15,8 +15,8 @@ var (
 	ErrMalformed = errors.New("not in the format that the kernel documents")
 )
 
-// Error is a failed read of a process file. With errors.Is it matches ErrGone, ErrHidden, ErrMalformed,
-// errors.ErrUnsupported or the system's error.
+// Error is a failed read of a process file. With errors.Is it matches ErrEnded, ErrHidden, ErrMalformed, errors.ErrUnsupported
+// or the system's error.
 type Error struct {
 	PID  int    // 0: this process, or none
 	File string // below /proc/PID, or /proc

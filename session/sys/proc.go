@@ -92,9 +92,9 @@ func Cmdline(pid int) ([]string, error) {
 	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00"), nil
 }
 
-// Image returns a text that identifies the program image of a process: exec changes it, also for the same file and arguments
+// ImageID returns a text that identifies the program image of a process: exec changes it, also for the same file and arguments
 // if the kernel places images at random addresses. It returns "" if the image is unknown.
-func Image(pid int) string {
+func ImageID(pid int) string {
 	b, err := readProcFile(pid, "auxv")
 	if err != nil || len(b) == 0 {
 		return ""
@@ -285,13 +285,13 @@ func SetOOMScore(pid, score int) error {
 // DescriptorPath returns the path of an open file, for calls that need a path. Linux only.
 func DescriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// File is the file that a path refers to for another process, with its root and mounts.
-type File struct {
+// ResolvedFile is the file that a path refers to for another process, with its root and mounts.
+type ResolvedFile struct {
 	Path      string // without symbolic links, in that process's view
 	Mode      fs.FileMode
 	LocalPath string // its path for this process
-	// IsOtherHere states that Path refers to another file for this process: the process has other mounts or another root.
-	IsOtherHere bool
+	// IsDifferentLocally states that Path refers to another file for this process: the process has other mounts or another root.
+	IsDifferentLocally bool
 	// Inode and Dir describe the file and its directory, from the lookup of the path.
 	Inode, Dir Inode
 }

@@ -229,7 +229,7 @@ func TestTable_Tree(t *testing.T) {
 }
 
 func TestDir(t *testing.T) {
-	dir, err := OpenDir(os.Getpid())
+	dir, err := OpenProcDir(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestDir(t *testing.T) {
 	if err := EachPID(func(pid int) bool { found = pid == os.Getpid(); return !found }); err != nil || !found {
 		t.Errorf("got no entry of this process, %v", err)
 	}
-	if _, err := OpenDir(1 << 30); !errors.Is(err, syscall.ENOENT) {
+	if _, err := OpenProcDir(1 << 30); !errors.Is(err, syscall.ENOENT) {
 		t.Error(err)
 	}
 }
@@ -408,11 +408,11 @@ func TestImage_Changes_WhenExecuted(t *testing.T) {
 		if _, err := out.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		return Image(cmd.Process.Pid)
+		return ImageID(cmd.Process.Pid)
 	}
 	first := next()
-	if first == "" || first != Image(cmd.Process.Pid) {
-		t.Fatalf("the image is %q, then %q", first, Image(cmd.Process.Pid))
+	if first == "" || first != ImageID(cmd.Process.Pid) {
+		t.Fatalf("the image is %q, then %q", first, ImageID(cmd.Process.Pid))
 	}
 	if _, err := in.Write([]byte("\n")); err != nil {
 		t.Fatal(err)

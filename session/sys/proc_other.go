@@ -16,5 +16,5 @@ func uptime() (time.Duration, error) { return 0, errors.ErrUnsupported }
 // Parent returns Stat.Parent.
 func Parent(pid int) (int, error) { return statParent(pid) }
 
-// OpenDirOf returns an error: the mounts of other processes cannot be reached on this system.
-func OpenDirOf(int, string) (*os.File, error) { return nil, errors.ErrUnsupported }
+// OpenDirInRoot returns an error: the mounts of other processes cannot be reached on this system.
+func OpenDirInRoot(int, string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -14,4 +14,6 @@ func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
 func readRecord(name string) ([]byte, error) { return os.ReadFile(name) }
 
 // ResolvePath fails: other processes' paths are unknown here.
-func ResolvePath(int, string, string) (File, error) { return File{}, errors.ErrUnsupported }
+func ResolvePath(int, string, string) (ResolvedFile, error) {
+	return ResolvedFile{}, errors.ErrUnsupported
+}

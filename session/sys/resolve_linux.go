@@ -19,7 +19,7 @@ const maxLinks = 40
 
 // ResolvePath returns the file that a path refers to for a process; a relative path is below dir. It returns fs.ErrNotExist
 // for a missing file. With another error, Path is resolved as far as possible.
-func ResolvePath(pid int, dir, path string) (File, error) {
+func ResolvePath(pid int, dir, path string) (ResolvedFile, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = dir + "/" + path
 	}
@@ -48,18 +48,18 @@ func ResolvePath(pid int, dir, path string) (File, error) {
 		last = next
 		if err := unix.Lstat(rootDir+next, &st); err != nil {
 			rest := strings.Join(append([]string{next}, todo...), "/")
-			return File{Path: filepath.Clean(rest)}, &fs.PathError{Op: "lstat", Path: rest, Err: err}
+			return ResolvedFile{Path: filepath.Clean(rest)}, &fs.PathError{Op: "lstat", Path: rest, Err: err}
 		}
 		if st.Mode&unix.S_IFMT != unix.S_IFLNK {
 			done = next
 			continue
 		}
 		if links++; links > maxLinks {
-			return File{Path: next}, &fs.PathError{Op: "follow", Path: next, Err: unix.ELOOP}
+			return ResolvedFile{Path: next}, &fs.PathError{Op: "follow", Path: next, Err: unix.ELOOP}
 		}
 		to, err := os.Readlink(rootDir + next)
 		if err != nil {
-			return File{Path: next}, err
+			return ResolvedFile{Path: next}, err
 		}
 		if strings.HasPrefix(next, root+"/") && !strings.HasPrefix(to, "/") || strings.HasSuffix(to, " (deleted)") {
 			return resolveMagicLink(rootDir+next, to) // memory, or a file without a name
@@ -72,7 +72,7 @@ func ResolvePath(pid int, dir, path string) (File, error) {
 	if done == "" {
 		done = "/"
 	}
-	f := File{Path: done, Mode: modeOf(st.Mode), LocalPath: rootDir + done}
+	f := ResolvedFile{Path: done, Mode: modeOf(st.Mode), LocalPath: rootDir + done}
 	if last == done {
 		f.Inode = inodeOf(&st)
 		if lastDir != "" && lastDir == done[:strings.LastIndexByte(done, '/')] {
@@ -82,18 +82,18 @@ func ResolvePath(pid int, dir, path string) (File, error) {
 	if rootDir != "" {
 		var ours unix.Stat_t
 		err := unix.Stat(done, &ours)
-		f.IsOtherHere = err == nil && (ours.Dev != st.Dev || ours.Ino != st.Ino)
+		f.IsDifferentLocally = err == nil && (ours.Dev != st.Dev || ours.Ino != st.Ino)
 	}
 	return f, nil
 }
 
 // resolveMagicLink resolves a kernel link whose text is not a path.
-func resolveMagicLink(path, text string) (File, error) {
+func resolveMagicLink(path, text string) (ResolvedFile, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
-		return File{Path: text}, err
+		return ResolvedFile{Path: text}, err
 	}
-	return File{Path: text, Mode: modeOf(st.Mode), LocalPath: path}, nil
+	return ResolvedFile{Path: text, Mode: modeOf(st.Mode), LocalPath: path}, nil
 }
 
 func inodeOf(st *unix.Stat_t) Inode {
@@ -183,9 +183,9 @@ func mountView(pid int) [2]string {
 // them.
 var ownMountView = sync.OnceValue(func() [2]string { return mountView(0) })
 
-// OpenDirOf opens a directory by its absolute path in a process's mount namespace, below that process's root. Symbolic links
+// OpenDirInRoot opens a directory by its absolute path in a process's mount namespace, below that process's root. Symbolic links
 // cannot lead out of that root.
-func OpenDirOf(pid int, path string) (*os.File, error) {
+func OpenDirInRoot(pid int, path string) (*os.File, error) {
 	name := "/proc/" + strconv.Itoa(pid) + "/root"
 	root, err := unix.Open(name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -136,7 +136,7 @@ func notificationIoctl(listener int, request uint, arg unsafe.Pointer) error {
 // IsExecution reports whether the call executes a program. Other calls affect a process.
 func (n Notification) IsExecution() bool { return n.Nr == unix.SYS_EXECVE || n.Nr == unix.SYS_EXECVEAT }
 
-// Values of ioprio_set's first argument (linux/ioprio.h).
+// Values of ioprio_set's first argument: IOPRIO_WHO_PGRP and IOPRIO_WHO_USER (linux/ioprio.h).
 const (
 	ioPriorityOfGroup = 2
 	IOPriorityOfUser  = 3

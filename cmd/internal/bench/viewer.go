@@ -127,11 +127,11 @@ type floodStream struct {
 	stop   context.CancelFunc
 }
 
-func (s *floodStream) Frames() <-chan panes.Frame { return s.frames }
-func (s *floodStream) SendInput(panes.Input) uint64     { return 0 }
-func (s *floodStream) Resize(int, int)            {}
-func (s *floodStream) Picture(string)             {}
-func (s *floodStream) Close() int                 { s.stop(); return 0 }
+func (s *floodStream) Frames() <-chan panes.Frame   { return s.frames }
+func (s *floodStream) SendInput(panes.Input) uint64 { return 0 }
+func (s *floodStream) Resize(int, int)              {}
+func (s *floodStream) Picture(string)               {}
+func (s *floodStream) Close() int                   { s.stop(); return 0 }
 
 // frameInterval is the daemon's shortest interval between frames.
 const frameInterval = time.Second / 60

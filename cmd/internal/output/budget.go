@@ -60,8 +60,8 @@ func (b BudgetFlags) Writer(w io.Writer, raw bool, session, stream string) *Budg
 	if b.Bytes == 0 {
 		b.Bytes = MaxBudget
 	}
-	out := &BudgetWriter{w: w, raw: raw, b: &budget.Budget{Max: b.Bytes, Line: b.Line, ANSI: raw}}
-	out.b.More = func(from, to uint64) string { return rereadCommand(session, stream, from, to) }
+	out := &BudgetWriter{w: w, raw: raw, b: &budget.Budget{Max: b.Bytes, MaxLine: b.Line, ANSI: raw}}
+	out.b.MoreCommand = func(from, to uint64) string { return rereadCommand(session, stream, from, to) }
 	return out
 }
 
@@ -87,7 +87,7 @@ func (w *BudgetWriter) Put(o api.Output) error {
 	w.data = append(w.data[:0], o.Data...)
 	w.mask.Apply(w.data)
 	w.plain.Each(w.data, func(l plaintext.Line) { w.b.Add(l.Text, w.base+l.From, w.base+l.To, l.More) })
-	return w.show(w.b.Ready())
+	return w.show(w.b.FixedHead())
 }
 
 // Write adds bytes at the writer's offset.
@@ -101,7 +101,7 @@ func (w *BudgetWriter) Write(p []byte) (int, error) {
 		w.offset += uint64(n)
 		rest = rest[n:]
 	}
-	return len(p), w.show(w.b.Ready())
+	return len(p), w.show(w.b.FixedHead())
 }
 
 // show prints the part of text that is not printed yet.
@@ -124,8 +124,8 @@ func (w *BudgetWriter) Flush() error {
 	w.flushTail()
 	text, info := w.b.Finish()
 	w.info = info
-	if info.Cut && info.To > info.From && w.b.More != nil {
-		if read := w.b.More(info.From, info.To); !strings.Contains(text, read) {
+	if info.Cut && info.To > info.From && w.b.MoreCommand != nil {
+		if read := w.b.MoreCommand(info.From, info.To); !strings.Contains(text, read) {
 			w.rereadHint = read
 		}
 	}

@@ -63,7 +63,7 @@ func AnswerOf(j policy.Judgement, preset policy.Preset) Answer {
 
 // Locate adds the position of the deciding rule or preset, the verdict for a user, and warnings about rule files.
 func (a *Answer) Locate(j policy.Judgement, s *rulebook.Sources) {
-	if e, ok := s.Where(j.Rule); ok {
+	if e, ok := s.FindRule(j.Rule); ok {
 		a.File, a.Line = e.File, e.Line
 	} else if j.Verdict == policy.Ask && !strings.HasPrefix(j.Rule, "hard:") {
 		a.File, a.Line = s.PresetAt()

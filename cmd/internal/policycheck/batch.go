@@ -51,7 +51,7 @@ func (g *Checker) Answer(q Query) (Answer, error) {
 	l := policy.Line{Text: q.Cmd, Shell: q.Shell, Cwd: q.Cwd, Home: q.Home}
 	here := !g.MayBeRemote || q.Cwd != "" // the query concerns files of this machine
 	if here {
-		l.Real = rulebook.Links()
+		l.Disk = rulebook.NewDisk()
 	}
 	if len(q.Allow) > 0 && (preset == "" || preset == policy.Hard || preset == policy.Off) {
 		preset = policy.Listed // what is listed is all that is allowed
@@ -63,7 +63,7 @@ func (g *Checker) Answer(q Query) (Answer, error) {
 		e, src := g.Book.For(rulebook.Subject{Agent: q.Agent, Cwd: q.Cwd, Home: q.Home})
 		j := e.Judge(l)
 		if q.Policy != "" {
-			if err := g.Book.Known(q.Policy); err != nil {
+			if err := g.Book.CheckPolicyName(q.Policy); err != nil {
 				return Answer{}, err
 			}
 			asked, from := g.Book.For(rulebook.Subject{Agent: q.Agent, Cwd: q.Cwd, Home: q.Home, Policy: q.Policy})

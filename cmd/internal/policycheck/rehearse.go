@@ -383,7 +383,7 @@ func (s *Rehearser) tally(p *store.HistoryCommand, kind string, both [2]decision
 // markUsed records which rules of the file decided something.
 func (s *Rehearser) markUsed(src *rulebook.Sources, j policy.Judgement) {
 	for i := range j.Commands {
-		if e, ok := src.Where(j.Commands[i].Rule); ok && e.File == s.File.Path {
+		if e, ok := src.FindRule(j.Commands[i].Rule); ok && e.File == s.File.Path {
 			s.usedRules[[2]int{e.Line, e.Column}] = true
 		}
 	}

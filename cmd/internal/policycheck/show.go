@@ -39,7 +39,7 @@ type Rule struct {
 
 // Show returns the rules in effect for a subject.
 func Show(s *rulebook.Sources) Shown {
-	return Shown{Preset: string(s.Preset), From: s.From, Files: s.Files, Rules: rulesOf(s.Rules), Idle: rulesOf(s.Idle)}
+	return Shown{Preset: string(s.Preset), From: s.From, Files: s.Files, Rules: rulesOf(s.Rules), Idle: rulesOf(s.Ineffective)}
 }
 
 func rulesOf(entries []rulebook.Entry) []Rule {
@@ -47,7 +47,7 @@ func rulesOf(entries []rulebook.Entry) []Rule {
 	for i := range entries {
 		e := &entries[i]
 		all[i] = Rule{
-			Decision: e.Word(), Name: e.Name, Program: e.Program, Words: e.Words, Options: e.Options, Exact: e.Exact,
+			Decision: e.VerdictText(), Name: e.Name, Program: e.Program, Words: e.Words, Options: e.Options, Exact: e.Exact,
 			Cwd: e.Roots, Reason: e.Rule.Why, Instead: e.Instead, Section: e.Section, File: e.File, Line: e.Line, Idle: e.Why,
 		}
 		if !e.Until.IsZero() {

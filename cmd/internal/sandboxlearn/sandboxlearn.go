@@ -111,7 +111,7 @@ func Learn(out io.Writer, name, onDifference string, n *api.NewSession) error {
 	home, _ := os.UserHomeDir()
 	at := sandbox.Place{Home: home, Cwd: n.Cwd}
 	p := sandbox.Learn(name, all, at)
-	p.OnDiffer = cmp.Or(onDifference, p.OnDiffer)
+	p.OnDifference = cmp.Or(onDifference, p.OnDifference)
 	p.Hosts = withoutOwn(p.Hosts)
 	if len(p.Hosts) == 0 && p.Network == sandbox.NetworkHosts {
 		p.Network = sandbox.NetworkOff

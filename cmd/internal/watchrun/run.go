@@ -22,7 +22,7 @@ type run struct {
 	s       *client.Session
 	info    api.Session
 	cause   []string
-	machine *progress.Machine
+	machine *progress.Estimator
 	feed    *progress.Feed
 	plain   plaintext.Writer
 	text    bytes.Buffer // text of its output, up to maxWatched

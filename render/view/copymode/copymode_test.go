@@ -82,9 +82,9 @@ type stage struct {
 func (s *stage) RunAsync(work func(context.Context) func()) {
 	s.tasks = append(s.tasks, work(s.t.Context()))
 }
-func (s *stage) ShowMessage(text string)        { s.said = text }
-func (s *stage) Ask(p *overlays.Prompt) { s.asked = p }
-func (s *stage) Copy(text string)       { s.copied = text }
+func (s *stage) ShowMessage(text string) { s.said = text }
+func (s *stage) Ask(p *overlays.Prompt)  { s.asked = p }
+func (s *stage) Copy(text string)        { s.copied = text }
 
 func start(t *testing.T, h History) *stage {
 	t.Helper()

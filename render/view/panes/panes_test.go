@@ -61,7 +61,7 @@ func (s *stage) Watch(session string, cols, rows int) Stream {
 }
 
 func (s *stage) RunAsync(func(context.Context) func()) {}
-func (s *stage) ShowMessage(text string)                       { s.log = append(s.log, "say "+text) }
+func (s *stage) ShowMessage(text string)               { s.log = append(s.log, "say "+text) }
 func (s *stage) Ask(*overlays.Prompt)                  {}
 func (s *stage) Copy(text string)                      { s.copied = text }
 
@@ -80,9 +80,12 @@ type stream struct {
 }
 
 func (s *stream) Frames() <-chan Frame { return nil }
-func (s *stream) SendInput(Input) uint64     { s.s.log = append(s.s.log, "act "+s.id); return s.s.numbered() }
-func (s *stream) Close() int           { s.s.log = append(s.s.log, "close "+s.id); return s.s.unsent[s.id] }
-func (s *stream) Picture(key string)   { s.s.log = append(s.s.log, "picture "+s.id+" "+key) }
+func (s *stream) SendInput(Input) uint64 {
+	s.s.log = append(s.s.log, "act "+s.id)
+	return s.s.numbered()
+}
+func (s *stream) Close() int         { s.s.log = append(s.s.log, "close "+s.id); return s.s.unsent[s.id] }
+func (s *stream) Picture(key string) { s.s.log = append(s.s.log, "picture "+s.id+" "+key) }
 func (s *stream) Resize(cols, rows int) {
 	s.s.log = append(s.s.log, fmt.Sprintf("resize %s %d×%d", s.id, cols, rows))
 }

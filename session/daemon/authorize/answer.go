@@ -320,7 +320,7 @@ func (g *Gateway) writeRule(a *Request, v *api.Approval, edited string) error {
 // else elsewhere counts in the directory of the request, and below.
 func (a *Request) roots(r *policy.Rule) ([]string, error) {
 	switch {
-	case !r.Exact || !policy.IsPlaced(append([]string{r.Program}, r.Words...)):
+	case !r.Exact || !policy.DependsOnDir(append([]string{r.Program}, r.Words...)):
 		return nil, nil
 	case a.Cwd == "":
 		return nil, errors.New("the directory of its words is not known")

@@ -47,7 +47,7 @@ func (a *Request) noDraft(j *policy.Judgement) string {
 	switch {
 	case a.MakeDraft == nil:
 		return "only lines and commands without a program that reads them can"
-	case a.Opaque != "" || j.Unread || j.Cut:
+	case a.Opaque != "" || j.IsUnparsable || j.IsIncomplete:
 		return "the line cannot be read as a whole"
 	case len(j.Commands) >= policy.MaxCommands:
 		return "the line has too many commands"
@@ -60,11 +60,11 @@ func (a *Request) noDraft(j *policy.Judgement) string {
 	}
 	if a.Kind == Line {
 		exported := func(name string) bool { _, is := a.ShellVariables[name]; return is }
-		if word, keeps := a.priorState.Keeps(policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}, exported); !keeps {
+		if word, keeps := a.priorState.IsUnchangedBy(policy.Line{Text: a.Line, Shell: a.Shell, Cwd: a.Cwd, Home: a.Home}, exported); !keeps {
 			return strings.TrimSpace("it changes or uses the state of the session's shell: " + oneLine(word))
 		}
 	}
-	return effects.Beyond(j.Commands, root)
+	return effects.EscapeReason(j.Commands, root)
 }
 
 // runsInDraft reports whether an execution belongs to a run in a draft. The draft holds its effects, so only denials count.

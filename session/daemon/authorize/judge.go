@@ -42,7 +42,7 @@ func (g *Gateway) Judge(a Request) policy.Judgement {
 			j = d
 		}
 	}
-	if j.Cut && j.Verdict != policy.Deny && a.isUnfinished() {
+	if j.IsIncomplete && j.Verdict != policy.Deny && a.isUnfinished() {
 		j.Verdict, j.Rule, j.Words = policy.Deny, "incomplete", a.Line
 		j.Why = "the line is not complete: the shell would wait for the rest of it"
 		j.Instead = "Give the whole statement at once, as in `if true; then make; fi`; what has several lines as one text with line breaks, or as a file."
@@ -79,8 +79,8 @@ func stricter(j, p policy.Judgement) policy.Judgement {
 			j.Commands = append(j.Commands, c)
 		}
 	}
-	j.Unread = j.Unread && p.Unread
-	j.Cut = j.Cut || p.Cut
+	j.IsUnparsable = j.IsUnparsable && p.IsUnparsable
+	j.IsIncomplete = j.IsIncomplete || p.IsIncomplete
 	return j
 }
 
@@ -112,10 +112,10 @@ func (g *Gateway) unliftableRefusal(a *Request) (policy.Judgement, bool) {
 	if a.Kind == Command && len(a.Argv) > 0 {
 		l.Text, l.Shell = quoteWords(a.Argv), ""
 	}
-	words := policy.Screen(l)
+	words := policy.FullScreenCommand(l)
 	return policy.Judgement{
 		Verdict: policy.Deny, Rule: "screen", Words: words, Why: "it takes the whole screen, and is given pipes instead of a terminal",
-		Instead: policy.InsteadOfScreen(words),
+		Instead: policy.FullScreenAlternative(words),
 	}, words != ""
 }
 
@@ -168,7 +168,7 @@ func (g *Gateway) Check(name string) error {
 	if name == "" {
 		return nil
 	}
-	if err := g.c.Rules.Known(name); err != nil {
+	if err := g.c.Rules.CheckPolicyName(name); err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("`longterm policy --help` describes policies")
 	}
 	return nil
@@ -182,7 +182,7 @@ func (g *Gateway) judge(a *Request) policy.Judgement {
 		if a.Kind == Execution {
 			j = g.judgeVariants(a, j)
 		}
-		if a.isReadByInterpreters() && j.Unread && j.Verdict == policy.Ask {
+		if a.isReadByInterpreters() && j.IsUnparsable && j.Verdict == policy.Ask {
 			j = policy.Judgement{} // it needed approval only because it is no shell code
 		}
 		for _, name := range a.Readers {
@@ -303,7 +303,7 @@ func (g *Gateway) rulesFor(a *Request) (*policy.Engine, *rulebook.Sources) {
 // subject returns the properties by which rules are selected.
 func (a *Request) subject(name string) rulebook.Subject {
 	return rulebook.Subject{
-		Agent: a.Actor.Agent, Session: firstNonEmpty(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: name, Real: a.Real, Seen: a.seen,
+		Agent: a.Actor.Agent, Session: firstNonEmpty(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: name, IsCwdResolved: a.Real, Cache: a.seen,
 	}
 }
 
@@ -314,7 +314,7 @@ func (a *Request) judgeWith(engine *policy.Engine) policy.Judgement {
 		return policy.Judgement{Verdict: policy.Deny, Rule: "unknown", Words: a.Path, Why: "it has no words"}
 	}
 	if a.Kind == Line || a.Kind == Command && len(a.Argv) == 0 {
-		line.Real = rulebook.Links()
+		line.Disk = rulebook.NewDisk()
 		return engine.Judge(line)
 	}
 	line.Text = ""

@@ -88,7 +88,7 @@ func TestGrant_EndsWhenTheShellMeansSomethingElse(t *testing.T) {
 		t.Fatalf("the same is asked about again: %v", err)
 	}
 	before := policy.Line{Text: "alias x='rm -rf'", Shell: "bash", Cwd: a.Cwd, Home: a.Home}
-	a.priorState = (*policy.State)(nil).After(before, policy.Done)
+	a.priorState = (*policy.State)(nil).After(before, policy.RanFully)
 	j := g.Judge(a)
 	need := scopeOf(&a, &j)
 	if len(need) != 1 || need[0].Exact != "x dist" {

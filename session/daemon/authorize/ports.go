@@ -12,7 +12,7 @@ import (
 
 // Rules looks up the rules in effect; *rulebook.Book implements it.
 type Rules interface {
-	Known(name string) error
+	CheckPolicyName(name string) error
 	For(rulebook.Subject) (*policy.Engine, *rulebook.Sources)
 }
 

@@ -101,7 +101,7 @@ func scopeOf(a *Request, j *policy.Judgement) (list []scoped) {
 		return []scoped{{Rule: j.Rule, Exact: whole, Dir: a.dir(j.Commands), Commands: digestOfCommands(j.Commands)}}
 	}
 	meant := !slices.ContainsFunc(j.Commands, func(c policy.Command) bool {
-		return c.Verdict == policy.Ask && !c.IsLost() && prefixOf(&c) == nil
+		return c.Verdict == policy.Ask && !c.IsStateUnknown() && prefixOf(&c) == nil
 	})
 	for _, c := range j.Commands {
 		if c.Verdict != policy.Ask {
@@ -109,11 +109,11 @@ func scopeOf(a *Request, j *policy.Judgement) (list []scoped) {
 		}
 		s := scoped{Rule: c.Rule, Exact: whole, Dir: a.dir(j.Commands), Commands: digestOfCommands(j.Commands)}
 		switch {
-		case c.IsLost(): // the answer is about the shell, for each line
-			s = scoped{Rule: ruleLost, Exact: a.priorState.WhyLost()}
+		case c.IsStateUnknown(): // the answer is about the shell, for each line
+			s = scoped{Rule: ruleLost, Exact: a.priorState.WhyUnknown()}
 		case meant: // if one command must match exactly, all must
 			s = scoped{Rule: c.Rule, Prefix: prefixOf(&c)}
-			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.IsPlaced(s.Prefix) { // "touch" alone covers any file
+			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.DependsOnDir(s.Prefix) { // "touch" alone covers any file
 				s.Dir = firstNonEmpty(c.Dir, unknownDir)
 			}
 		}
@@ -167,7 +167,7 @@ func allows(g *store.Grant, need *scoped) bool {
 func (a *Request) dir(commands []policy.Command) string {
 	placed := len(commands) == 0
 	for i := range commands {
-		if placed = placed || policy.IsPlaced(commands[i].Argv); placed {
+		if placed = placed || policy.DependsOnDir(commands[i].Argv); placed {
 			return firstNonEmpty(a.Cwd, unknownDir)
 		}
 	}
@@ -180,7 +180,7 @@ func digestOfCommands(commands []policy.Command) string {
 	sum := sha256.New()
 	for i := range commands {
 		dir := ""
-		if policy.IsPlaced(commands[i].Argv) {
+		if policy.DependsOnDir(commands[i].Argv) {
 			dir = commands[i].Dir
 		}
 		fmt.Fprintf(sum, "%q %q\n", commands[i].Argv, dir)
@@ -210,4 +210,4 @@ func risk(j *policy.Judgement) string {
 }
 
 // groupOf returns a name for similar requests: same rule, same program.
-func groupOf(j *policy.Judgement) string { return oneLine(j.Group()) }
+func groupOf(j *policy.Judgement) string { return oneLine(j.GroupKey()) }

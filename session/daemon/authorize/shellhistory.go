@@ -58,7 +58,7 @@ func (g *Gateway) priorShellState(ctx context.Context, a *Request, submits bool)
 // follow updates t, which is locked, with the commands that the session ran, and returns the state for the next line.
 func (g *Gateway) follow(ctx context.Context, t *shellHistory, a *Request) *policy.State {
 	t.resetIfNewShell(a.Since)
-	if why := t.state.WhyLost(); why != "" && g.isVouched(a.Session, why) {
+	if why := t.state.WhyUnknown(); why != "" && g.isVouched(a.Session, why) {
 		t.read, t.state = 0, nil // read again, from the shell's first command
 	}
 	list, err := g.c.Store.Commands(ctx, store.CommandQuery{Session: a.Session, After: t.read})
@@ -83,27 +83,27 @@ func (g *Gateway) follow(ctx context.Context, t *shellHistory, a *Request) *poli
 		if c.Text == "" && len(t.submitted) == 0 || c.N > expected && len(t.submitted) == 0 {
 			state = g.stateAfterUnknown(a.Session, state, fmt.Sprintf("the text of command %d was not recorded", expected))
 		}
-		ran := policy.Done
+		ran := policy.RanFully
 		switch c.State {
 		case store.CommandRunning:
-			ran = policy.Perhaps
+			ran = policy.RanPerhaps
 		case store.CommandLost:
-			ran = policy.Cut
+			ran = policy.RanPartly
 		default:
 			if c.ExitCode == nil || *c.ExitCode != 0 { // shells give lines up: with set -u, y=$nosuch; x=ls
-				ran = policy.Cut
+				ran = policy.RanPartly
 			}
 		}
 		l.Text, l.Cwd = c.Text, c.Cwd
 		before := state
-		if state = state.After(l, ran); before.WhyLost() == "" && state.WhyLost() != "" {
-			state = g.stateAfterUnknown(a.Session, before, fmt.Sprintf("%s (command %d)", state.WhyLost(), c.N))
+		if state = state.After(l, ran); before.WhyUnknown() == "" && state.WhyUnknown() != "" {
+			state = g.stateAfterUnknown(a.Session, before, fmt.Sprintf("%s (command %d)", state.WhyUnknown(), c.N))
 		}
-		if ran != policy.Perhaps {
+		if ran != policy.RanPerhaps {
 			told, hidden := valuesOf(c)
-			state = state.WithVariables(told).Hidden(before, hidden)
+			state = state.WithVariables(told).WithUnknown(before, hidden)
 		}
-		if ran == policy.Perhaps { // it is read again when it is over
+		if ran == policy.RanPerhaps { // it is read again when it is over
 			t.read = c.N - 1
 			break
 		}
@@ -113,8 +113,8 @@ func (g *Gateway) follow(ctx context.Context, t *shellHistory, a *Request) *poli
 	t.submitted = slices.DeleteFunc(t.submitted, func(one submittedLine) bool {
 		l.Text = one.line
 		before := state
-		state = state.After(l, policy.Perhaps)
-		return state == before && t.state.After(l, policy.Perhaps) == t.state // whether it and the others run or not
+		state = state.After(l, policy.RanPerhaps)
+		return state == before && t.state.After(l, policy.RanPerhaps) == t.state // whether it and the others run or not
 	})
 	if t.full = t.full && len(t.submitted) > 0; t.full {
 		return policy.UnknownState(fmt.Sprintf("more than %d lines wait for it", maxSubmitted))

@@ -28,7 +28,7 @@ type verdicts struct {
 
 // judgeArgv returns Engine.JudgeArgv, from the cache if possible.
 func (v *verdicts) judgeArgv(engine *policy.Engine, file string, argv []string, l policy.Line) policy.Judgement {
-	if v == nil || l.State != nil || l.Real != nil || l.Text != "" || entrySize(file, argv, &l) > maxVerdictBytes {
+	if v == nil || l.State != nil || l.Disk != nil || l.Text != "" || entrySize(file, argv, &l) > maxVerdictBytes {
 		return engine.JudgeArgv(file, argv, l)
 	}
 	v.mu.Lock()

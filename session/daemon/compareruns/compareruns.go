@@ -151,7 +151,7 @@ func (f *Finder) parse(ctx context.Context, parser *diagnostics.Parser, r *run) 
 func compareOutput(ctx context.Context, w *api.Why, good, failed *run, hide bool) error {
 	ctx, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()
-	g := compare.NewGood()
+	g := compare.NewGoodRun()
 	cut, err := good.eachLine(ctx, hide, g.Add)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func compareOutput(ctx context.Context, w *api.Why, good, failed *run, hide bool
 func linesOf(list []compare.Line) []api.WhyLine {
 	var lines []api.WhyLine
 	for _, l := range list {
-		lines = append(lines, api.WhyLine{Number: l.Number, Text: l.Text, Telling: l.Telling})
+		lines = append(lines, api.WhyLine{Number: l.Number, Text: l.Text, Telling: l.IsLikelyCause})
 	}
 	return lines
 }
@@ -193,7 +193,7 @@ func firstListed[T any](list []T) []T { return list[:min(len(list), maxListed)] 
 // firstError returns the first error of a run that cannot be compared: that of the parsed output, else the first line that reads
 // like one.
 func firstError(ctx context.Context, r *run, res *diagnostics.Result, hide bool) (*api.WhyLine, error) {
-	c := compare.NewComparison(compare.NewGood()) // all lines are new
+	c := compare.NewComparison(compare.NewGoodRun()) // all lines are new
 	if _, err := r.eachLine(ctx, hide, c.Add); err != nil {
 		return nil, err
 	}

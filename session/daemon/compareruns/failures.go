@@ -40,7 +40,7 @@ func (f *Finder) FindFailures(ctx context.Context, e *registry.Handle, c *store.
 	defer cancel()
 	list := compare.NewFailures()
 	for _, r := range failed {
-		if _, err := r.eachLine(ctx, false, withPauses(ctx, list.AddFailed())); err != nil {
+		if _, err := r.eachLine(ctx, false, withPauses(ctx, list.NewFailedRun())); err != nil {
 			return nil, err
 		}
 	}

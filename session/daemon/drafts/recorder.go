@@ -71,6 +71,6 @@ func (d Drafts) save(session string, command int) error {
 	if err != nil {
 		return err
 	}
-	_, err = found.Save(context.Background(), command, undoBytes)
+	_, err = found.SaveVersions(context.Background(), command, undoBytes)
 	return err
 }

@@ -86,8 +86,8 @@ func (g *lineFeed) Add(text []byte, from, _ uint64, more bool) {
 // Skip implements gatherer.
 func (g *lineFeed) Skip(int, int, uint64, uint64) { g.partial = true }
 
-// Gap implements gatherer.
-func (g *lineFeed) Gap(string, uint64) { g.partial = true }
+// AddGap implements gatherer.
+func (g *lineFeed) AddGap(string, uint64) { g.partial = true }
 
 // end passes on an unfinished last line.
 func (g *lineFeed) end() {

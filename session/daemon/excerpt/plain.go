@@ -49,7 +49,7 @@ func (l Limits) waitSettled(ctx context.Context, s *session.Session, to uint64) 
 type gatherer interface {
 	Add(text []byte, from, to uint64, more bool)
 	Skip(bytes, lines int, from, to uint64)
-	Gap(text string, at uint64)
+	AddGap(text string, at uint64)
 }
 
 // finishText returns the text that a gatherer collected.
@@ -67,9 +67,9 @@ func finishText(g gatherer) Text {
 
 // budget returns a budget with the limits.
 func (l Limits) budget() *budget.Budget {
-	b := &budget.Budget{Max: l.Bytes, Line: l.Line}
+	b := &budget.Budget{Max: l.Bytes, MaxLine: l.Line}
 	if l.Session != "" {
-		b.More = func(from, to uint64) string { return rereadCommand(l.Session, l.Stream, from, to) }
+		b.MoreCommand = func(from, to uint64) string { return rereadCommand(l.Session, l.Stream, from, to) }
 	}
 	return b
 }
@@ -77,7 +77,7 @@ func (l Limits) budget() *budget.Budget {
 // gatherer returns a digest or a budget with the limits.
 func (l Limits) gatherer() gatherer {
 	if l.Digest {
-		return &digest.Digest{Max: l.Bytes, Fold: l.Fold, Whole: l.FoldAbove}
+		return &digest.Digest{Max: l.Bytes, Fold: l.Fold, MaxUnfolded: l.FoldAbove}
 	}
 	return l.budget()
 }
@@ -204,7 +204,7 @@ func (r *plainReader) readPiece(ctx context.Context, to uint64) (more bool, err 
 	if c.Gap > 0 {
 		r.restart(c.From)
 		r.mask.Restart() // what is lost may have changed the screen
-		r.budget.Gap(fmt.Sprintf("[%d bytes of output are lost]", c.Gap), c.From)
+		r.budget.AddGap(fmt.Sprintf("[%d bytes of output are lost]", c.Gap), c.From)
 	}
 	if c.Next == r.at {
 		return false, nil

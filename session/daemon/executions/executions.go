@@ -150,7 +150,7 @@ func (s *Set) Begin(m *wire.Execution, answer Answer) (judge func(async func()))
 }
 
 // Cancel drops an execution whose process has ended.
-func (s *Set) Cancel(m *wire.ExecutionGone) {
+func (s *Set) Cancel(m *wire.ExecutionEnded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a := s.pending[key{m.ID, m.Run, m.Number}]; a != nil {
@@ -198,7 +198,7 @@ func missingErrno(err error) syscall.Errno {
 }
 
 // request returns the authorization request of an execution. The error reports why the file is unknown.
-func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
+func (s *Set) request(m *wire.Execution) (authorize.Request, sys.ResolvedFile, error) {
 	of := s.Sessions.Subject(m.ID)
 	a := authorize.Request{
 		Kind:    authorize.Execution,
@@ -211,7 +211,7 @@ func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
 	switch {
 	case m.Error != "": // the gate denies a request without words
 		a.Path, a.Argv = m.Path, nil
-		return a, sys.File{}, nil
+		return a, sys.ResolvedFile{}, nil
 	case m.ArgvTruncated:
 		a.Argv = append(a.Argv, unreadArguments)
 	}

@@ -258,8 +258,8 @@ func TestWaits(t *testing.T) {
 	aside := func() {}
 	go s.Begin(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)(aside)
 	<-asked
-	s.Cancel(&wire.ExecutionGone{ID: "s", Number: 1})
-	s.Cancel(&wire.ExecutionGone{ID: "s", Number: 99})
+	s.Cancel(&wire.ExecutionEnded{ID: "s", Number: 1})
+	s.Cancel(&wire.ExecutionEnded{ID: "s", Number: 99})
 	two := &wire.Execution{ID: "s", Number: 2, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}
 	go s.Begin(two, never)(aside)
 	<-asked

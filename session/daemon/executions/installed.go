@@ -20,8 +20,8 @@ import (
 var packageDirs = []string{"/usr/", "/opt/", "/nix/store/", "/snap/"}
 
 // isRootPackage reports whether a packaged file and its directory belong to root and only root can write them.
-func isRootPackage(file sys.File) bool {
-	if file.IsOtherHere || !slices.ContainsFunc(packageDirs, func(dir string) bool { return strings.HasPrefix(file.Path, dir) }) {
+func isRootPackage(file sys.ResolvedFile) bool {
+	if file.IsDifferentLocally || !slices.ContainsFunc(packageDirs, func(dir string) bool { return strings.HasPrefix(file.Path, dir) }) {
 		return false
 	}
 	return rootWritesInode(file.Inode, file.LocalPath) && rootWritesInode(file.Dir, filepath.Dir(file.LocalPath))
@@ -46,7 +46,7 @@ func rootWrites(path string) bool {
 }
 
 // systemName returns the name in a system directory by which a root-owned file elsewhere was executed, or "".
-func systemName(m *wire.Execution, file sys.File) string {
+func systemName(m *wire.Execution, file sys.ResolvedFile) string {
 	if m.Path == "" || filepath.Clean(m.Path) != m.Path || !slices.Contains(programDirs, filepath.Dir(m.Path)) || slices.Contains(programDirs, filepath.Dir(file.Path)) {
 		return ""
 	}

@@ -41,7 +41,7 @@ func AddStartPrograms(a *authorize.Request, file string) {
 }
 
 // fileOf returns sys.ResolvePath. Where the system cannot resolve paths of other processes, it resolves them for the daemon.
-func fileOf(pid int, dir, path string) (sys.File, error) {
+func fileOf(pid int, dir, path string) (sys.ResolvedFile, error) {
 	f, err := sys.ResolvePath(pid, dir, path)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return f, err
@@ -50,11 +50,11 @@ func fileOf(pid int, dir, path string) (sys.File, error) {
 		path = filepath.Join(dir, path)
 	}
 	real, err := filepath.EvalSymlinks(path)
-	return sys.File{Path: real, LocalPath: real}, err
+	return sys.ResolvedFile{Path: real, LocalPath: real}, err
 }
 
 // addPrograms adds the other programs that run if a file is executed.
-func (p *programs) addPrograms(a *authorize.Request, pid int, file sys.File) {
+func (p *programs) addPrograms(a *authorize.Request, pid int, file sys.ResolvedFile) {
 	argv := a.Argv
 	for hop := range maxHops {
 		if len(argv) == 0 {
@@ -63,7 +63,7 @@ func (p *programs) addPrograms(a *authorize.Request, pid int, file sys.File) {
 		for _, other := range p.otherNames(file) {
 			a.Also = append(a.Also, append([]string{other}, argv[1:]...))
 		}
-		if file.IsOtherHere {
+		if file.IsDifferentLocally {
 			a.Opaque = "its process has private mounts, and the file is not the one that its name means elsewhere"
 		}
 		is, words := p.kindOf(file)
@@ -108,7 +108,7 @@ const (
 )
 
 // kindOf returns the kind of a file, cached unless it is a script: a script's words are read each time.
-func (p *programs) kindOf(file sys.File) (kind, []string) {
+func (p *programs) kindOf(file sys.ResolvedFile) (kind, []string) {
 	path := file.LocalPath
 	id, ok := identifyFile(file)
 	if !ok {
@@ -262,7 +262,7 @@ func identify(path string) (id contentID, ok bool) {
 }
 
 // identifyFile returns the contentID of a file, from its inode if that was read.
-func identifyFile(file sys.File) (id contentID, ok bool) {
+func identifyFile(file sys.ResolvedFile) (id contentID, ok bool) {
 	of := &file.Inode
 	if !of.IsKnown {
 		return identify(file.LocalPath)
@@ -288,8 +288,8 @@ func identityOf(st os.FileInfo) (id contentID, ok bool) {
 const maxCached = 4096
 
 // otherNames returns the system's programs that a file is under another name: the same file, or the same bytes.
-func (p *programs) otherNames(file sys.File) []string {
-	if file.LocalPath == "" || !file.IsOtherHere && slices.Contains(programDirs, filepath.Dir(file.Path)) {
+func (p *programs) otherNames(file sys.ResolvedFile) []string {
+	if file.LocalPath == "" || !file.IsDifferentLocally && slices.Contains(programDirs, filepath.Dir(file.Path)) {
 		return nil
 	}
 	st, err := os.Stat(file.LocalPath)

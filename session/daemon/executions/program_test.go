@@ -51,12 +51,12 @@ func TestOtherNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var p programs
-	file := func(name string, b []byte) sys.File {
+	file := func(name string, b []byte) sys.ResolvedFile {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, b, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		return sys.File{Path: path, LocalPath: path}
+		return sys.ResolvedFile{Path: path, LocalPath: path}
 	}
 	copied := file("innocent", b)
 	for range 2 { // found, and remembered
@@ -69,7 +69,7 @@ func TestOtherNames(t *testing.T) {
 	if names := p.otherNames(file("other", other)); len(names) > 0 {
 		t.Errorf("another one of its size: %q", names)
 	}
-	if names := p.otherNames(sys.File{Path: real, LocalPath: real}); len(names) > 0 {
+	if names := p.otherNames(sys.ResolvedFile{Path: real, LocalPath: real}); len(names) > 0 {
 		t.Errorf("itself: %q", names)
 	}
 	if is, _ := kindOf(real); is != programFile {
@@ -102,11 +102,11 @@ func TestKindsAreRemembered(t *testing.T) {
 		t.Skip(err)
 	}
 	id, settled := identify(sh)
-	if is, _ := p.kindOf(sys.File{LocalPath: sh}); is != programFile || settled != (len(p.kinds) == 1) {
+	if is, _ := p.kindOf(sys.ResolvedFile{LocalPath: sh}); is != programFile || settled != (len(p.kinds) == 1) {
 		t.Errorf("%v, %v", is, p.kinds)
 	}
 	p.kinds = map[contentID]kind{id: loaderFile}
-	if is, _ := p.kindOf(sys.File{LocalPath: sh}); settled && is != loaderFile {
+	if is, _ := p.kindOf(sys.ResolvedFile{LocalPath: sh}); settled && is != loaderFile {
 		t.Error("it is read again")
 	}
 	file := filepath.Join(t.TempDir(), "x")
@@ -117,7 +117,7 @@ func TestKindsAreRemembered(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if is, _ := p.kindOf(sys.File{LocalPath: file}); is != c.want {
+		if is, _ := p.kindOf(sys.ResolvedFile{LocalPath: file}); is != c.want {
 			t.Errorf("%q: %v", c.text, is)
 		}
 	}
@@ -131,7 +131,7 @@ func TestKindsAreRemembered(t *testing.T) {
 // FEATURES: R107
 func TestSystemName(t *testing.T) {
 	of := func(path, file string) string {
-		return systemName(&wire.Execution{Path: path}, sys.File{Path: file, LocalPath: file})
+		return systemName(&wire.Execution{Path: path}, sys.ResolvedFile{Path: file, LocalPath: file})
 	}
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "x")
@@ -144,7 +144,7 @@ func TestSystemName(t *testing.T) {
 		for _, e := range entries {
 			real, err := filepath.EvalSymlinks(filepath.Join(bin, e.Name()))
 			if e.Type()&fs.ModeSymlink != 0 && err == nil && strings.HasPrefix(real, "/usr/") && !slices.Contains(programDirs, filepath.Dir(real)) &&
-				isRootPackage(sys.File{Path: real, LocalPath: real}) && rootWrites(bin) {
+				isRootPackage(sys.ResolvedFile{Path: real, LocalPath: real}) && rootWrites(bin) {
 				link, target = filepath.Join(bin, e.Name()), real
 			}
 		}
@@ -163,7 +163,7 @@ func TestSystemName(t *testing.T) {
 			t.Errorf("%s for %s: %q", row[0], row[1], got)
 		}
 	}
-	if isRootPackage(sys.File{Path: mine, LocalPath: mine}) || isRootPackage(sys.File{Path: target, LocalPath: target, IsOtherHere: true}) {
+	if isRootPackage(sys.ResolvedFile{Path: mine, LocalPath: mine}) || isRootPackage(sys.ResolvedFile{Path: target, LocalPath: target, IsDifferentLocally: true}) {
 		t.Error("a file of anybody's is taken for root's")
 	}
 }

@@ -23,7 +23,7 @@ type fileIdentity struct {
 }
 
 // filesOf returns the executed file, and the interpreters and programs that it runs.
-func filesOf(a *authorize.Request, file sys.File) []fileIdentity {
+func filesOf(a *authorize.Request, file sys.ResolvedFile) []fileIdentity {
 	at := file.LocalPath
 	if at == "" {
 		at = a.Path

@@ -173,7 +173,7 @@ func (s *Server) postNetwork(ctx context.Context, in *sessionBody[api.NetworkAsk
 		return noContent{true}, nil
 	}
 	to := net.JoinHostPort(in.Body.Host, strconv.Itoa(in.Body.Port))
-	if box.Rules == nil || !box.Rules.Ask {
+	if box.Rules == nil || !box.Rules.AsksOnDifference {
 		return noContent{}, api.Errorf(api.CodeDenied, "%s is not listed in sandbox profile %s", to, box.Profile).
 			WithHint(`add it to network of the profile, or write on_difference = "ask" there`)
 	}

@@ -76,7 +76,7 @@ func (s *Server) callerSessionOf(conn net.Conn, pid int) callerSession {
 		return s.unknownCallerSession(true)
 	}
 	keepers := s.daemon.KeeperPIDs()
-	line := c.Below(func(pid int) bool { return slices.Contains(keepers, pid) || pid == os.Getpid() })
+	line := c.AncestorsBelow(func(pid int) bool { return slices.Contains(keepers, pid) || pid == os.Getpid() })
 	if len(line) == 0 {
 		return callerSession{}
 	}
@@ -114,7 +114,7 @@ func (s *Server) callerSessionFor(e *registry.Handle) callerSession {
 // callerSessionOfOrphan returns the session of a process whose parents have ended. The process may have changed its mark and
 // cgroup: they count if one names a restricted session, or if both name the same user session.
 func (s *Server) callerSessionOfOrphan(c caller.Caller) callerSession {
-	marked, grouped := s.reg.ByID(sys.MarkOf(c.PID, "LONGTERM_SESSION")), s.reg.ByID(c.Cgroup())
+	marked, grouped := s.reg.ByID(sys.MarkOf(c.PID, "LONGTERM_SESSION")), s.reg.ByID(c.CgroupSession())
 	for _, e := range []*registry.Handle{grouped, marked} {
 		if e == nil {
 			continue

@@ -43,7 +43,7 @@ func (s *Server) listCommands(ctx context.Context, in *commandsQuery) ([]api.Com
 	for i := range recs {
 		c := s.commandView(&recs[len(recs)-1-i]) // oldest first
 		// A match inside a secret would reveal it.
-		if shown := veil.MaskText(c.Text); in.Text == "" || shown == c.Text || strings.Contains(strings.ToLower(shown), strings.ToLower(in.Text)) {
+		if shown := veil.RedactText(c.Text); in.Text == "" || shown == c.Text || strings.Contains(strings.ToLower(shown), strings.ToLower(in.Text)) {
 			list = append(list, c)
 		}
 	}

@@ -282,11 +282,11 @@ func (s *Server) postUndo(ctx context.Context, in *sessionBody[api.Undo]) (api.U
 // own process may be outside of the sandbox.
 func openView(pid int, root string) (*os.File, error) {
 	for _, p := range append([]int{pid}, sys.Descendants(pid)...) {
-		f, err := sys.OpenDirOf(p, root)
+		f, err := sys.OpenDirInRoot(p, root)
 		if err != nil {
 			continue // it has exited, or belongs to another user
 		}
-		if filedraft.IsView(f, root) {
+		if filedraft.IsMergedView(f, root) {
 			return f, nil
 		}
 		_ = f.Close()

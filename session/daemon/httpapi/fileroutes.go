@@ -173,7 +173,7 @@ func (s *Server) checkSecrets(ctx context.Context, f *os.File) error {
 	case len(b) > maxChecked:
 		return api.Errorf(api.CodeDenied, "%q is too large to be searched for secrets (%d MiB)", name, maxChecked>>20).
 			WithHint("the user of that host copies it with `longterm get`")
-	case set.MaskText(string(b)) != string(b):
+	case set.RedactText(string(b)) != string(b):
 		return api.Errorf(api.CodeDenied, "%q contains secrets", name).WithHint("the user of that host copies it with `longterm get`")
 	}
 	return nil

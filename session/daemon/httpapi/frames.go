@@ -93,7 +93,7 @@ func (s *stream) frames(ctx context.Context) error {
 			out.Accepted = &n
 			s.acked.Store(n)
 		}
-		set.MaskFrame(&f, above)
+		set.RedactFrame(&f, above)
 		render.FromFrame(&out.Screen, &f)
 		if s.blocks != nil {
 			s.blocks.Show(ctx, &out.Screen)

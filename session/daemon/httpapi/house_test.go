@@ -74,8 +74,8 @@ func (h *house) Fleet() *fleetmember.Member                                     
 func (h *house) SSH() *sshhosts.Hosts                                               { return &sshhosts.Hosts{} }
 func (h *house) KeeperPIDs() []int                                                  { return h.keepers }
 func (*house) KeeperFor(string) (registry.Keeper, error)                            { return nil, errors.New("no keeper") }
-func (*house) OnCommand(*registry.Handle, *session.Command)                               {}
-func (*house) IsStopping() bool                                                        { return false }
+func (*house) OnCommand(*registry.Handle, *session.Command)                         {}
+func (*house) IsStopping() bool                                                     { return false }
 func (*house) Approvals(string) []string                                            { return nil }
 func (*house) OnRemoved(string)                                                     {}
 func (*house) Notice(string, ...any)                                                {}

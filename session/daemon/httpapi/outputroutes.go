@@ -247,7 +247,7 @@ func (s *Server) transcript(ctx context.Context, e *registry.Handle, in *textQue
 	}
 	out.Text, out.Omitted = t.Text()
 	out.Truncated = out.Omitted != nil
-	if stats.InPlace() {
+	if stats.IsInPlace() {
 		out.Note = fmt.Sprintf("the program draws over what it drew (%d rows so far): what it showed before is in no transcript; "+
 			"`longterm play %s` shows it", stats.Redrawn, e.Record().Name)
 	}
@@ -386,8 +386,8 @@ func (s *Server) copyScreen(ctx context.Context, e *registry.Handle, q *ScreenQu
 		return rangeErr
 	}
 	if !set.Empty() {
-		set.MaskRows(&f, around)
-		set.MaskFrame(&f, above)
+		set.RedactRows(&f, around)
+		set.RedactFrame(&f, above)
 		if q.Since != 0 {
 			f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= q.Since })
 			f.Full = false

@@ -52,7 +52,7 @@ func (in *pictureQuery) truncate(b []byte, id string) []byte {
 		return b
 	}
 	budget := budget.Budget{Max: limit, ANSI: in.Format == "ansi"}
-	budget.More = func(_, _ uint64) string {
+	budget.MoreCommand = func(_, _ uint64) string {
 		more := "longterm screen " + api.ShortID(id)
 		if in.Format != "text" {
 			more += " --format " + in.Format

@@ -103,13 +103,13 @@ func (p *outputRange) startRecord(engine vterm.Engine) api.Record {
 	var f vterm.Frame
 	above := redact.LinesAbove(engine)
 	engine.Frame(&f, vterm.Query{})
-	p.secrets.MaskFrame(&f, above)
+	p.secrets.RedactFrame(&f, above)
 	r := api.Record{Kind: "screen", Offset: p.from, Time: p.s.Status().Started, Cols: f.Cols, Rows: f.Rows}
 	if p.from > 0 {
 		var behind vterm.Frame
 		if f.Alt {
 			engine.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
-			p.secrets.MaskFrame(&behind, redact.LinesAbovePrimary(engine))
+			p.secrets.RedactFrame(&behind, redact.LinesAbovePrimary(engine))
 		}
 		r.Data = render.AppendTerminal(nil, engine, &f, &behind)
 	}

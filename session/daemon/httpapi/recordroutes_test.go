@@ -28,7 +28,7 @@ func (r *reading) mask(at uint64, data []byte) {
 	r.most = max(r.most, len(data))
 	from, to := int(at)-min(int(at), redact.ContextBytes), min(len(r.all), int(at)+len(data)+redact.ContextBytes)
 	around := bytes.Clone(r.all[from:to])
-	r.set.Mask(around, uint64(from), int(at)-from, int(at)-from+len(data))
+	r.set.Redact(around, uint64(from), int(at)-from, int(at)-from+len(data))
 	copy(data, around[int(at)-from:])
 }
 

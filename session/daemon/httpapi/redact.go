@@ -146,9 +146,9 @@ var approvalTypes = map[reflect.Type]bool{
 func (s *Server) prepareAnswer(ctx context.Context, v any) {
 	set := s.redactorFor(ctx)
 	if identity.Of(ctx).IsAgent() {
-		redact.RewriteStrings(v, func(text string) string { return plaintext.Visible(set.MaskText(text)) })
+		redact.RewriteStrings(v, func(text string) string { return plaintext.Visible(set.RedactText(text)) })
 	} else {
-		set.MaskDeep(v)
+		set.RedactDeep(v)
 	}
 	if contains(reflect.TypeOf(v), approvalTypes) {
 		redact.RewriteStringsIn(v, approvalTypes, plaintext.Literal)

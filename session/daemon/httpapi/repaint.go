@@ -45,7 +45,7 @@ func (a *attached) repaint(ctx context.Context) error {
 		return err
 	}
 	if !set.Empty() {
-		set.MaskFrame(&a.frame, above)
+		set.RedactFrame(&a.frame, above)
 		carry = nil // it may be the beginning of one
 	}
 	a.drawn = attach.Control{Cols: a.frame.Cols, Rows: a.frame.Rows}

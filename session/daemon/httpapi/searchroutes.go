@@ -56,7 +56,7 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 			return found, err
 		}
 		last = hit.Cursor()
-		if view := s.hitView(&hit); veil.Empty() || matchesAsShown(&view, veil.MaskText(view.Text)) {
+		if view := s.hitView(&hit); veil.Empty() || matchesAsShown(&view, veil.RedactText(view.Text)) {
 			found.Hits = append(found.Hits, view)
 		}
 	}

@@ -72,7 +72,7 @@ func (s *Set) follow(ctx context.Context, events <-chan api.Event) {
 	}
 }
 
-func (s *Set) mask(text string) string { return s.reg.Secrets().MaskText(text) }
+func (s *Set) mask(text string) string { return s.reg.Secrets().RedactText(text) }
 
 func (s *Set) write(list []store.InboxEntry) {
 	// Tests open ports by the hundred for a moment.

@@ -49,10 +49,10 @@ func (keeperless) KeeperFor(string) (registry.Keeper, error) {
 	return nil, errors.New("no keeper can be started")
 }
 func (keeperless) OnCommand(*registry.Handle, *session.Command) {}
-func (keeperless) IsStopping() bool                          { return false }
-func (keeperless) Approvals(string) []string              { return nil }
-func (keeperless) OnRemoved(string)                       {}
-func (keeperless) Notice(string, ...any)                  {}
+func (keeperless) IsStopping() bool                             { return false }
+func (keeperless) Approvals(string) []string                    { return nil }
+func (keeperless) OnRemoved(string)                             {}
+func (keeperless) Notice(string, ...any)                        {}
 
 type nowhere struct{}
 

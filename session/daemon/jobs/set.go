@@ -268,7 +268,7 @@ func (j *Job) rowAt(at state) store.Job {
 	if at == stateDone {
 		kept := *o.result // without its output, which the session keeps
 		if j.command && isBaseline(&kept) {
-			kept.Output = j.s.reg.Secrets().MaskText(kept.Output)
+			kept.Output = j.s.reg.Secrets().RedactText(kept.Output)
 		} else {
 			kept.Output = ""
 		}

@@ -298,7 +298,7 @@ func (s *frames) copyScreen(f *wire.Frame) (resumed map[int]bool, err error) {
 		}
 		above := redact.LinesAbove(v.Engine)
 		v.Engine.Frame(&s.frame, vterm.Query{}) // a secret may continue in unchanged rows
-		set.MaskFrame(&s.frame, above)
+		set.RedactFrame(&s.frame, above)
 	})
 	if err != nil {
 		return nil, err
@@ -342,7 +342,7 @@ func (s *frames) emulatorAt(f *wire.Frame) error {
 	off, err := p.c.emulatorAt(p.ctx, p.e, s.view.At, func(engine vterm.Engine) {
 		above := redact.LinesAbove(engine)
 		engine.Frame(&s.frame, vterm.Query{})
-		p.c.srv.Host.Redactor(p.c.ctx).MaskFrame(&s.frame, above)
+		p.c.srv.Host.Redactor(p.c.ctx).RedactFrame(&s.frame, above)
 	})
 	if err != nil {
 		return err

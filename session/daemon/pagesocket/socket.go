@@ -403,7 +403,7 @@ func (c *conn) sendLists() error {
 		return err
 	}
 	veil := c.srv.Host.Redactor(c.ctx)
-	veil.MaskDeep(&list)
+	veil.RedactDeep(&list)
 	type sessions struct {
 		T     string        `json:"t"`
 		List  []api.Session `json:"list"`
@@ -421,7 +421,7 @@ func (c *conn) sendLists() error {
 	if err != nil {
 		c.srv.Log.Warn("approvals for a page", "err", err)
 	}
-	veil.MaskDeep(&asked)
+	veil.RedactDeep(&asked)
 	return c.send(struct {
 		T    string         `json:"t"`
 		List []api.Approval `json:"list"`
@@ -440,7 +440,7 @@ func (c *conn) reportEvent(e *api.Event) error {
 		}
 		v = api.Event{Seq: e.Seq, Kind: "removed", Session: &api.Session{ID: e.Session.ID, Name: e.Session.Name, Argv: []string{}, Labels: map[string]string{}}}
 	}
-	c.srv.Host.Redactor(c.ctx).MaskDeep(&v)
+	c.srv.Host.Redactor(c.ctx).RedactDeep(&v)
 	if c.partialFrames && v.Kind == "input" && v.Session != nil {
 		return c.sendEvents(c.inputs.add(v, time.Now()))
 	}

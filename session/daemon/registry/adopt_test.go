@@ -75,11 +75,11 @@ type host struct {
 	ran     []uint64
 }
 
-func (h *host) KeeperFor(string) (Keeper, error)  { return nil, errors.New("no keeper can be started") }
+func (h *host) KeeperFor(string) (Keeper, error)        { return nil, errors.New("no keeper can be started") }
 func (h *host) OnCommand(_ *Handle, c *session.Command) { h.ran = append(h.ran, c.Number) }
-func (h *host) IsStopping() bool                     { return h.leaving }
-func (h *host) Approvals(string) []string         { return nil }
-func (h *host) OnRemoved(string)                  {}
+func (h *host) IsStopping() bool                        { return h.leaving }
+func (h *host) Approvals(string) []string               { return nil }
+func (h *host) OnRemoved(string)                        {}
 func (h *host) Notice(format string, args ...any) {
 	h.notices = append(h.notices, fmt.Sprintf(format, args...))
 }

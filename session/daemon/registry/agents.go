@@ -321,11 +321,11 @@ func (w *agentWatch) redactedEvidence(v *agentstate.Verdict, rows []string, abov
 	set := w.reg.known.Set()
 	if v.Source == agentstate.FromScreen && !set.Empty() {
 		row := slices.IndexFunc(rows, func(row string) bool { return strings.TrimSpace(row) == v.Evidence })
-		if set.MaskFrame(&w.frame, above); row >= 0 {
+		if set.RedactFrame(&w.frame, above); row >= 0 {
 			return strings.TrimSpace(rowsAfterDivider(rowsOf(&w.frame))[row])
 		}
 	}
-	return set.MaskText(v.Evidence)
+	return set.RedactText(v.Evidence)
 }
 
 // publish publishes the agent's state.

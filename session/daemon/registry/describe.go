@@ -129,7 +129,7 @@ func (h *Registry) recordNeedsInput(e *Handle, st *session.Status) {
 	e.promptAt.Store(st.Offset)
 	c := store.Completion{
 		Kind: store.CompletionInput, Session: e.rec.ID, Name: e.Record().Name, Ref: strconv.FormatUint(st.Offset, 10), State: string(st.Needs.Kind),
-		Text: h.Secrets().MaskText(st.Needs.Reason), At: st.Needs.Since, // it is kept, and handed to programs
+		Text: h.Secrets().RedactText(st.Needs.Reason), At: st.Needs.Since, // it is kept, and handed to programs
 	}
 	h.writes.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -187,7 +187,7 @@ func (h *Registry) bind(e *Handle) {
 	if e.device == nil || h.AgentOf(e) == "" && e.Record().Policy == "" && h.Sandbox(e) == nil {
 		return
 	}
-	if err := e.device.keeper.Link().Bound(e.ID()); err != nil {
+	if err := e.device.keeper.Link().MarkRestricted(e.ID()); err != nil {
 		h.log.Warn("mark a session as bound at its keeper", "session", e.ID(), "err", err)
 	}
 }

@@ -37,7 +37,7 @@ func (h *Registry) sandboxOf(e *Handle) *sandboxInfo {
 	}
 	b := &sandboxInfo{view: spawn.ViewOf(r)}
 	if r != nil && r.Rules != nil {
-		b.programs, b.askUnlisted = r.Rules.Programs, r.Rules.Ask
+		b.programs, b.askUnlisted = r.Rules.Programs, r.Rules.AsksOnDifference
 		if b.drafts = r.Rules.DraftDirs(); b.drafts != nil {
 			b.outsideDraft = r.Rules.DraftLimits()
 		}

@@ -20,7 +20,7 @@ import (
 func (h *Registry) Sender() notify.Sender {
 	s := notify.Sender{Terminals: h.Terminals.Send, Post: h.post}
 	if h.known != nil {
-		s.Redact = h.known.MaskCommand
+		s.Redact = h.known.RedactCommand
 	}
 	return s
 }
@@ -125,7 +125,7 @@ func (h *Registry) question(ctx context.Context, e *Handle) string {
 	}); err != nil {
 		return ""
 	}
-	h.Secrets().MaskFrame(&f, above)
+	h.Secrets().RedactFrame(&f, above)
 	return lineAbove(&f, f.Cursor.Row)
 }
 

@@ -46,7 +46,7 @@ type watcher struct {
 	cancel context.CancelFunc
 	asleep atomic.Bool // no goroutine follows the task (sleep)
 
-	m                *progress.Machine // progress detector; nil before the first output
+	m                *progress.Estimator // progress detector; nil before the first output
 	feed             *progress.Feed
 	started          bool
 	past             []time.Duration // durations of earlier runs, if pastKnown
@@ -150,7 +150,7 @@ func (f *watcher) begin() {
 }
 
 // machine returns the progress detector. It is created at the first output.
-func (f *watcher) machine() *progress.Machine {
+func (f *watcher) machine() *progress.Estimator {
 	if f.m == nil {
 		f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began, Earlier: f.past})
 		f.feed = progress.NewFeed(f.m, f.pos)

@@ -39,10 +39,10 @@ type sandboxPlan struct {
 
 // detectCapabilities returns the sandbox mechanisms of this machine.
 func detectCapabilities() sandbox.Features {
-	h := sandbox.Features{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces(), Tool: map[sandbox.Level]string{}}
+	h := sandbox.Features{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces(), ToolPaths: map[sandbox.Level]string{}}
 	for _, l := range []sandbox.Level{sandbox.Bwrap, sandbox.Docker, sandbox.Podman} {
 		if path, err := exec.LookPath(string(l)); err == nil {
-			h.Tool[l] = path
+			h.ToolPaths[l] = path
 		}
 	}
 	return h
@@ -80,7 +80,7 @@ func (b *sandboxPlan) checkService(env []string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), toolTimeout)
 	defer cancel()
-	ask := exec.CommandContext(ctx, b.available.Tool[b.level], "version")
+	ask := exec.CommandContext(ctx, b.available.ToolPaths[b.level], "version")
 	ask.Env, ask.WaitDelay = env, time.Second // env selects the service
 	said, err := ask.CombinedOutput()
 	if err == nil {
@@ -90,7 +90,7 @@ func (b *sandboxPlan) checkService(env []string) error {
 	if lines := strings.Split(strings.TrimSpace(string(said)), "\n"); lines[len(lines)-1] != "" {
 		why = lines[len(lines)-1]
 	}
-	return &sandbox.LevelError{Level: b.level, Why: why, What: "start its service, or take another level; nothing was started"}
+	return &sandbox.LevelError{Level: b.level, Why: why, NextStep: "start its service, or take another level; nothing was started"}
 }
 
 // sandboxError converts an error and adds a hint.
@@ -136,7 +136,7 @@ func (s *Spawner) enter(p *Plan, name, onDifference string, limits *api.Limits, 
 	}
 	pr := &p.sandbox.profile
 	if p.sandbox.onDifference = onDifference; onDifference != "" {
-		pr.OnDiffer = onDifference
+		pr.OnDifference = onDifference
 	}
 	p.env = pr.Environ(p.env)
 	if err := p.sandbox.checkService(p.env); err != nil {
@@ -178,7 +178,7 @@ func (s *Spawner) place(p *Plan) sandbox.Place {
 		at.Home, _ = os.UserHomeDir()
 	}
 	dir := s.Dirs.Session(p.Record.ID)
-	if p.sandbox.level == sandbox.Landlock && p.sandbox.profile.Tmp {
+	if p.sandbox.level == sandbox.Landlock && p.sandbox.profile.PrivateTmp {
 		at.WriteInHidden = append(at.WriteInHidden, filepath.Join(dir, "tmp"))
 	}
 	at.ReadInHidden = append(at.ReadInHidden, s.Dirs.SessionFiles(p.Record.ID))
@@ -214,13 +214,13 @@ func (s *Spawner) confine(p *Plan) error {
 	if err := os.MkdirAll(s.Dirs.SessionFiles(p.Record.ID), 0o700); err != nil {
 		return StorageError(err, s.Dirs.State)
 	}
-	if b.level == sandbox.Landlock && b.profile.Tmp { // without a private /tmp, use another directory
+	if b.level == sandbox.Landlock && b.profile.PrivateTmp { // without a private /tmp, use another directory
 		tmp := filepath.Join(s.Dirs.Session(p.Record.ID), "tmp")
 		if err := os.MkdirAll(tmp, 0o700); err != nil {
 			return StorageError(err, s.Dirs.State)
 		}
 		p.env = append(p.env, "TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp)
-	} else if b.profile.Tmp {
+	} else if b.profile.PrivateTmp {
 		p.env = append(p.env, "TMPDIR=/tmp", "TMP=/tmp", "TEMP=/tmp")
 	}
 	rules, err := b.profile.Resolve(s.place(p))
@@ -231,14 +231,14 @@ func (s *Spawner) confine(p *Plan) error {
 		return err
 	}
 	b.report = rules.Report(b.level, b.available)
-	b.report.OnDiffer = b.onDifference
+	b.report.OnDifference = b.onDifference
 	switch b.level {
 	case sandbox.Landlock, sandbox.Userns:
 		p.shim = true
 		err = rules.Confine(&p.spec, b.level, s.proxySettings(p))
 	default:
 		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
-		p.path, p.spec.File = b.available.Tool[b.level], "" // which executes it
+		p.path, p.spec.File = b.available.ToolPaths[b.level], "" // which executes it
 	}
 	if err != nil {
 		return sandboxError(err)
@@ -256,7 +256,7 @@ func (s *Spawner) confine(p *Plan) error {
 // proxySettings returns the parameters of the proxy that connects a sandbox to listed hosts.
 func (s *Spawner) proxySettings(p *Plan) sandbox.ProxyConfig {
 	v := sandbox.ProxyConfig{Session: p.Record.ID, Profile: p.sandbox.profile.Name, File: s.Dirs.SandboxFile()}
-	if p.sandbox.profile.OnDiffer == "ask" {
+	if p.sandbox.profile.OnDifference == "ask" {
 		v.Ask = s.Dirs.Socket()
 	}
 	return v
@@ -272,7 +272,7 @@ func (s *Spawner) restoreSandbox(p *Plan, id string) error {
 	if r.Rules != nil {
 		drafts = r.Rules.DraftDirs()
 	}
-	if err := s.enter(p, r.Profile, r.OnDiffer, nil, drafts...); err != nil {
+	if err := s.enter(p, r.Profile, r.OnDifference, nil, drafts...); err != nil {
 		return err
 	}
 	if r.Rules != nil { // ignores the directory that its programs reported
@@ -307,7 +307,7 @@ func (s *Spawner) CheckWithin(id, name, profile, onDifference string) error {
 	if err != nil {
 		return err
 	}
-	if onDifference != "" && (r == nil || r.Rules == nil || r.Rules.Ask != (onDifference == "ask")) {
+	if onDifference != "" && (r == nil || r.Rules == nil || r.Rules.AsksOnDifference != (onDifference == "ask")) {
 		return api.Errorf(api.CodeInvalid, "session %s is not in a sandbox with on_difference %q", name, onDifference).
 			WithHint("start one with `longterm new --sandbox PROFILE --on-difference %s`", onDifference)
 	}
@@ -351,8 +351,8 @@ func ViewOf(r *sandbox.Report) *api.Sandbox {
 func differenceAction(r *sandbox.Report) string {
 	switch {
 	case r.Rules == nil:
-		return r.OnDiffer
-	case r.Rules.Ask:
+		return r.OnDifference
+	case r.Rules.AsksOnDifference:
 		return "ask"
 	}
 	return "deny"

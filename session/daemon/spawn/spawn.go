@@ -27,7 +27,7 @@ func (p *Plan) request() wire.Spawn {
 		ID: p.Record.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: p.Record.Cwd,
 		Cols: uint64(p.Record.Cols), Rows: uint64(p.Record.Rows), RingBytes: ring.DefaultSize, Base: p.Base,
 		Pipe: p.pipe, Separate: p.pipe, Input: p.pipe && p.input, Memory: p.memory, CPU: p.cpu, PIDs: p.pids,
-		Umask: p.umask, Shim: p.shim, Bound: p.isBound(),
+		Umask: p.umask, Shim: p.shim, Restricted: p.isBound(),
 	}
 }
 

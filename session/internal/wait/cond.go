@@ -108,7 +108,7 @@ func (s *Set) evaluate(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	case CondTitle:
 		title := v.Title
 		if w.Redactor != nil {
-			title = w.Redactor.MaskLine(title, false)
+			title = w.Redactor.RedactLine(title, false)
 		}
 		return title, title != "" && strings.Contains(title, c.Text)
 	case CondBell:

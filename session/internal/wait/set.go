@@ -22,8 +22,8 @@ type Spec struct {
 
 // Redactor masks secrets in consecutive lines, and on screens.
 type Redactor interface {
-	MaskLine(line string, whole bool) string
-	MaskFrame(f *vterm.Frame, above []vterm.Line)
+	RedactLine(line string, whole bool) string
+	RedactFrame(f *vterm.Frame, above []vterm.Line)
 }
 
 // ConditionMatch is a condition that matched.
@@ -217,7 +217,7 @@ func (w *Waiter) redactLine(line string, whole bool) string {
 	if w.Redactor == nil {
 		return line
 	}
-	return w.Redactor.MaskLine(line, whole)
+	return w.Redactor.RedactLine(line, whole)
 }
 
 // redactedFrame returns the rows that changed after a version, as the caller may see them.
@@ -228,7 +228,7 @@ func (s *Set) redactedFrame(w *Waiter, since uint64) (f vterm.Frame) {
 	}
 	above := s.host.Above()
 	s.host.Frame(&f, vterm.Query{}) // a secret may continue in an unchanged row
-	w.Redactor.MaskFrame(&f, above)
+	w.Redactor.RedactFrame(&f, above)
 	f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= since })
 	return f
 }

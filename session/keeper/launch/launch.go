@@ -19,26 +19,26 @@ import (
 // ReadyFlag passes the descriptor on which a keeper reports that it serves, or its error.
 const ReadyFlag = "--ready-fd"
 
-// WatchEvery is how often keepers and the daemon check that their sockets and locks exist: a user may remove a runtime
+// WatchInterval is how often keepers and the daemon check that their sockets and locks exist: a user may remove a runtime
 // directory as a supposed leftover.
-const WatchEvery = time.Second
+const WatchInterval = time.Second
 
-// readyTime bounds how long a process may take until it serves.
-const readyTime = 10 * time.Second
+// readyTimeout bounds how long a process may take until it serves.
+const readyTimeout = 10 * time.Second
 
 // DiskFullStatus is the exit status of a daemon that cannot start because its disk is full. An immediate retry fails
 // likewise.
 const DiskFullStatus = 75
 
-// Keeper starts a keeper process: argv (whose first element is only a name) run by a program, or by this process's
+// StartKeeper starts a keeper process: argv (whose first element is only a name) run by a program, or by this process's
 // executable if program is empty. It runs in a separate session and inherits only a log to write to. Keeper returns
 // once the process serves its socket.
-func Keeper(program string, argv []string, log string) error {
-	return Process("the keeper", cmp.Or(program, sys.SelfExe()), argv, log)
+func StartKeeper(program string, argv []string, log string) error {
+	return StartProcess("the keeper", cmp.Or(program, sys.SelfExe()), argv, log)
 }
 
-// Process starts a process as Keeper does; what names it in errors.
-func Process(what, program string, argv []string, log string) error {
+// StartProcess starts a process as Keeper does; what names it in errors.
+func StartProcess(what, program string, argv []string, log string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func Process(what, program string, argv []string, log string) error {
 		return fmt.Errorf("start %s: %w", what, err)
 	}
 	go func() { _, _ = p.Wait() }() // reaps it if we live longer
-	if err := ready.SetReadDeadline(time.Now().Add(readyTime)); err != nil {
+	if err := ready.SetReadDeadline(time.Now().Add(readyTimeout)); err != nil {
 		return err
 	}
 	line, err := bufio.NewReader(ready).ReadString('\n')
@@ -80,7 +80,7 @@ func Process(what, program string, argv []string, log string) error {
 	case line != "":
 		return fmt.Errorf("%s did not start: %s", what, line)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%s did not answer within %v; see %s", what, readyTime, log)
+		return fmt.Errorf("%s did not answer within %v; see %s", what, readyTimeout, log)
 	default:
 		return fmt.Errorf("%s ended at its start; see %s", what, log)
 	}

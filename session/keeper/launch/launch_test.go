@@ -45,18 +45,18 @@ func TestKeeper(t *testing.T) {
 		"fails":  func(err error) bool { return err != nil && strings.Contains(err.Error(), "no room") },
 		"dies":   func(err error) bool { return err != nil && strings.Contains(err.Error(), log) },
 	} {
-		if err := Keeper("", []string{"keeper", name}, log); !check(err) {
+		if err := StartKeeper("", []string{"keeper", name}, log); !check(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := Keeper("", []string{"keeper", "serves"}, filepath.Join(log, "none")); err == nil {
+	if err := StartKeeper("", []string{"keeper", "serves"}, filepath.Join(log, "none")); err == nil {
 		t.Error("without a log")
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(log, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Keeper("", []string{"keeper", "serves"}, link); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+	if err := StartKeeper("", []string{"keeper", "serves"}, link); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 		t.Errorf("a link as log: %v", err)
 	}
 }

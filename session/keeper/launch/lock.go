@@ -27,7 +27,7 @@ func Lock(path string) (*os.File, error) {
 			return nil, errors.Join(ErrRunning, f.Close())
 		case err != nil:
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
-		case IsFile(f, path):
+		case IsSameFile(f, path):
 			return f, nil
 		}
 		_ = f.Close() // removed between the two steps: a lock without a name is useless
@@ -44,8 +44,8 @@ func IsHeld(path string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
-// Holder returns the socket of a lock's holder, if written in the file.
-func Holder(path string) string {
+// HolderSocket returns the socket path that the holder of the lock wrote into the file, or "".
+func HolderSocket(path string) string {
 	b, _ := os.ReadFile(path)
 	return string(b)
 }
@@ -64,7 +64,7 @@ func RemoveLock(path string) error {
 
 // Relock returns a lock that other processes can find: if the locked file was removed, it creates and locks a new file.
 func Relock(f *os.File, path string) (*os.File, error) {
-	if f != nil && IsFile(f, path) {
+	if f != nil && IsSameFile(f, path) {
 		return f, nil
 	}
 	again, err := Lock(path)
@@ -77,8 +77,8 @@ func Relock(f *os.File, path string) (*os.File, error) {
 	return again, nil
 }
 
-// IsFile reports whether path still names f.
-func IsFile(f *os.File, path string) bool {
+// IsSameFile reports whether path still names the open file f.
+func IsSameFile(f *os.File, path string) bool {
 	ours, err := f.Stat()
 	named, lerr := os.Lstat(path)
 	return err == nil && lerr == nil && os.SameFile(ours, named)

@@ -11,7 +11,7 @@ import (
 
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if IsHeld(path) || Holder(path) != "" {
+	if IsHeld(path) || HolderSocket(path) != "" {
 		t.Error("held without a file")
 	}
 	if err := RemoveLock(path); err != nil {
@@ -24,8 +24,8 @@ func TestLock(t *testing.T) {
 	if _, err := f.WriteString("/a/socket"); err != nil {
 		t.Fatal(err)
 	}
-	if !IsHeld(path) || Holder(path) != "/a/socket" {
-		t.Errorf("held %v by %q", IsHeld(path), Holder(path))
+	if !IsHeld(path) || HolderSocket(path) != "/a/socket" {
+		t.Errorf("held %v by %q", IsHeld(path), HolderSocket(path))
 	}
 	if again, err := Lock(path); !errors.Is(err, ErrRunning) || again != nil {
 		t.Errorf("second lock: %v, %v", again, err)
@@ -60,11 +60,11 @@ func TestRelockAfterRemoval(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if IsFile(f, path) || IsHeld(path) {
+	if IsSameFile(f, path) || IsHeld(path) {
 		t.Error("a removed file is a lock")
 	}
 	again, err := Relock(f, path)
-	if err != nil || again == f || !IsFile(again, path) || !IsHeld(path) {
+	if err != nil || again == f || !IsSameFile(again, path) || !IsHeld(path) {
 		t.Fatalf("%v, %v", again, err)
 	}
 	defer again.Close()

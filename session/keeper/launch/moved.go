@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// moveBackTime is how long a moved directory may take to return before it is recreated: a later return would put it
+// moveBackTimeout is how long a moved directory may take to return before it is recreated: a later return would put it
 // inside the new one.
-const moveBackTime = 10 * time.Second
+const moveBackTimeout = 10 * time.Second
 
-// Moved tracks whether a directory with a lock was moved and may return. A removed directory must be recreated at once,
+// MoveTracker tracks whether a directory with a lock was moved and may return. A removed directory must be recreated at once,
 // or clients find no session and start over.
-type Moved struct{ since time.Time }
+type MoveTracker struct{ since time.Time }
 
 // ShouldWait reports whether to delay recreating the directory. lock is the open file of a lock below it, or nil.
-func (m *Moved) ShouldWait(dir string, lock *os.File, now time.Time) bool {
+func (m *MoveTracker) ShouldWait(dir string, lock *os.File, now time.Time) bool {
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) || !isLinked(lock) {
 		m.since = time.Time{}
 		return false
@@ -26,7 +26,7 @@ func (m *Moved) ShouldWait(dir string, lock *os.File, now time.Time) bool {
 	if m.since.IsZero() {
 		m.since = now
 	}
-	return now.Sub(m.since) < moveBackTime
+	return now.Sub(m.since) < moveBackTimeout
 }
 
 // isLinked reports whether an open file still has a name.

@@ -36,12 +36,12 @@ func TestMovedDirectory(t *testing.T) {
 		if err := c.change(dir); err != nil {
 			t.Fatal(err)
 		}
-		var m Moved
+		var m MoveTracker
 		if m.ShouldWait(dir, nil, now) {
 			t.Errorf("%s: waits without a lock", name)
 		}
 		for after, want := range []bool{c.waits, c.waits, false} {
-			if got := m.ShouldWait(dir, lock, now.Add(time.Duration(after)*moveBackTime*2/3)); got != want {
+			if got := m.ShouldWait(dir, lock, now.Add(time.Duration(after)*moveBackTimeout*2/3)); got != want {
 				t.Errorf("%s: check %d waits %v", name, after, got)
 			}
 		}

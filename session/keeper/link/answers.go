@@ -26,14 +26,14 @@ const (
 
 // answerState holds the sessions' listeners and the state of their executions. Guarded by Link.mu.
 type answerState struct {
-	listeners    map[sessionRun]*sessionListener
-	open         map[execution]struct{}         // executions without an answer
-	received     map[execution]*sessionListener // executions that the keeper does not know of, without an answer
-	leftToKeeper map[execution]struct{}         // executions left to the keeper, which will report them or their end
-	ended        bool                           // the connection has ended
-	frames       []byte                         // answers to send to the keeper
-	batched      int                            // number of answers in frames
-	timer        *time.Timer
+	listeners        map[sessionRun]*sessionListener
+	unanswered       map[execution]struct{}         // executions without an answer
+	receivedDirectly map[execution]*sessionListener // executions that the keeper does not know of, without an answer
+	leftToKeeper     map[execution]struct{}         // executions left to the keeper, which will report them or their end
+	ended            bool                           // the connection has ended
+	frames           []byte                         // answers to send to the keeper
+	batched          int                            // number of answers in frames
+	timer            *time.Timer
 }
 
 // sessionRun is one run of a session. Each run has its own listener.
@@ -57,28 +57,28 @@ func (l *Link) noteExecution(m *wire.Execution) bool {
 	e := execution{sessionRun{m.ID, m.Run}, m.Number}
 	if _, left := a.leftToKeeper[e]; left {
 		delete(a.leftToKeeper, e)
-		_, open := a.open[e]
+		_, open := a.unanswered[e]
 		return open
 	}
-	a.openLocked(e)
+	a.addUnansweredLocked(e)
 	return true
 }
 
-// openLocked records an execution without an answer.
-func (a *answerState) openLocked(e execution) {
-	if a.open == nil {
-		a.open = map[execution]struct{}{}
+// addUnansweredLocked records an execution without an answer.
+func (a *answerState) addUnansweredLocked(e execution) {
+	if a.unanswered == nil {
+		a.unanswered = map[execution]struct{}{}
 	}
-	a.open[e] = struct{}{}
+	a.unanswered[e] = struct{}{}
 }
 
 // wasUnanswered reports whether an ended execution was unanswered: the keeper may not know yet of an answer.
-func (l *Link) wasUnanswered(m *wire.ExecutionGone) bool {
+func (l *Link) wasUnanswered(m *wire.ExecutionEnded) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := execution{sessionRun{m.ID, m.Run}, m.Number}
-	_, is := l.answers.open[e]
-	delete(l.answers.open, e)
+	_, is := l.answers.unanswered[e]
+	delete(l.answers.unanswered, e)
 	delete(l.answers.leftToKeeper, e)
 	return is
 }
@@ -112,7 +112,7 @@ func (a *answerState) closeLocked() {
 	for _, h := range a.listeners {
 		h.close()
 	}
-	a.listeners, a.received = nil, nil
+	a.listeners, a.receivedDirectly = nil, nil
 	if a.timer != nil {
 		a.timer.Stop()
 	}
@@ -126,15 +126,15 @@ func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
 	defer l.mu.Unlock()
 	a := &l.answers
 	which := execution{at, e.Number}
-	delete(a.open, which)
+	delete(a.unanswered, which)
 	h := a.listeners[at]
 	if h == nil {
 		return l.conn.Write(&m)
 	}
 	err := sys.AnswerNotification(h.fd, e.Number, errno)
-	switch taken := a.received[which] != nil; {
+	switch taken := a.receivedDirectly[which] != nil; {
 	case taken && (err == nil || errors.Is(err, fs.ErrNotExist)):
-		delete(a.received, which)
+		delete(a.receivedDirectly, which)
 		h.inbox.Clear(e.Number)
 		return nil
 	case taken:

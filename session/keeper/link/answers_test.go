@@ -86,7 +86,7 @@ func TestLeftExecution_AnsweredEarly(t *testing.T) {
 	l, c, f := connect(t, &executionRecorder{notified: &told})
 	e := execution{sessionRun{"a", 1}, 7}
 	l.mu.Lock()
-	l.answers.received = map[execution]*sessionListener{e: {sessionRun: e.sessionRun}}
+	l.answers.receivedDirectly = map[execution]*sessionListener{e: {sessionRun: e.sessionRun}}
 	l.mu.Unlock()
 	l.leaveToKeeper(e)
 	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionReceiver {
@@ -97,7 +97,7 @@ func TestLeftExecution_AnsweredEarly(t *testing.T) {
 	}
 	f.send(c, &wire.Execution{ID: "a", Run: 1, Number: 7})
 	f.send(c, &wire.Execution{ID: "a", Run: 1, Number: 8})
-	f.send(c, &wire.ExecutionGone{ID: "a", Run: 1, Number: 8})
+	f.send(c, &wire.ExecutionEnded{ID: "a", Run: 1, Number: 8})
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestHangingMemoryRead_BlocksNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &Link{conn: wire.NewConn(uc), notices: n, closedC: make(chan struct{}), pending: map[uint64]*call{}} // the test is the reading goroutine
-	if err := l.greet(wire.RoleDaemon, "test"); err != nil {
+	if err := l.handshake(wire.RoleDaemon, "test"); err != nil {
 		t.Fatal(err)
 	}
 	c := <-accepted
@@ -159,4 +159,4 @@ func (j *executionRecorder) Execution(m *wire.Execution) func(aside func()) {
 	return nil
 }
 
-func (*executionRecorder) ExecutionGone(*wire.ExecutionGone) {}
+func (*executionRecorder) ExecutionGone(*wire.ExecutionEnded) {}

@@ -27,8 +27,8 @@ func TestDial_GreetingTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	greetTime = 20 * time.Millisecond
-	defer func() { greetTime = 10 * time.Second }()
+	handshakeTimeout = 20 * time.Millisecond
+	defer func() { handshakeTimeout = 10 * time.Second }()
 	if _, err := Dial(filepath.Join(dir, "s"), wire.RoleTool, "test", nil); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%v", err)
 	}

@@ -26,15 +26,14 @@ type Notices interface {
 
 // Executions extends Notices with execution checks. Executions that other Notices receive stay pending.
 type Executions interface {
-	// Execution receives an execution before its end is reported. The returned function checks and answers it and may
-	// take time: another goroutine continues to read then, at once when the check calls async. nil: nothing to check
-	// here.
+	// Execution receives an execution before its end is reported. The returned function checks and answers it, and may take
+	// time. It calls aside before slow work: then another goroutine reads on at once. nil: nothing to check here.
 	Execution(*wire.Execution) (judge func(aside func()))
-	ExecutionGone(*wire.ExecutionGone) // ExecutionGone reports that an execution no longer waits.
+	ExecutionEnded(*wire.ExecutionEnded) // ExecutionGone reports that an execution no longer waits.
 }
 
-// Refusals is implemented by Notices that record refused callers.
-type Refusals interface{ RecordRefusal(*wire.Refused) } // RecordRefusal records refused callers.
+// RejectionRecorder is implemented by Notices that record refused callers.
+type RejectionRecorder interface{ RecordRejection(*wire.Rejected) } // RecordRefusal records refused callers.
 
 // discardNotices ignores all notices: a keeper also reports the end of an ended session to a tool that adopts it.
 type discardNotices struct{}
@@ -51,7 +50,7 @@ var (
 	ErrCrashLoop = errors.New("the daemon keeps crashing")
 	ErrNoCgroup  = errors.New("the keeper cannot set limits")
 	ErrLost      = errors.New("the connection to the keeper was lost")
-	ErrRefused   = errors.New("the keeper refused this process")
+	ErrRejected  = errors.New("the keeper refused this process")
 	// ErrUnanswered is an ErrLost after a request was sent: the keeper may have executed it.
 	ErrUnanswered = fmt.Errorf("%w before it answered", ErrLost)
 )
@@ -93,8 +92,8 @@ type answer struct {
 	files []*os.File
 }
 
-// greetTime bounds how long a keeper may take to greet. A stopped one never does.
-var greetTime = 10 * time.Second
+// handshakeTimeout bounds how long a keeper may take to greet. A stopped one never does.
+var handshakeTimeout = 10 * time.Second
 
 // Dial connects to the keeper at a socket. notices may be nil for tools.
 func Dial(path, role, build string, notices Notices) (*Link, error) {
@@ -109,9 +108,9 @@ func Dial(path, role, build string, notices Notices) (*Link, error) {
 		conn: wire.NewConn(uc), notices: notices,
 		closedC: make(chan struct{}), pending: map[uint64]*call{},
 	}
-	err = uc.SetDeadline(time.Now().Add(greetTime))
+	err = uc.SetDeadline(time.Now().Add(handshakeTimeout))
 	if err == nil {
-		err = l.greet(role, build)
+		err = l.handshake(role, build)
 	}
 	if err = errors.Join(err, uc.SetDeadline(time.Time{})); err != nil {
 		return nil, errors.Join(err, l.conn.Close())
@@ -120,8 +119,8 @@ func Dial(path, role, build string, notices Notices) (*Link, error) {
 	return l, nil
 }
 
-// greet exchanges Hello messages.
-func (l *Link) greet(role, build string) error {
+// handshake exchanges Hello messages.
+func (l *Link) handshake(role, build string) error {
 	err := l.conn.Write(&wire.Hello{
 		Version: wire.Version, MinVersion: wire.Version,
 		Build: build, Role: role, PID: int64(os.Getpid()),
@@ -143,8 +142,8 @@ func (l *Link) greet(role, build string) error {
 		return fmt.Errorf("keeper %q speaks protocol %d to %d, this program %d; run the longterm that started it, or end its sessions",
 			l.hello.Build, l.hello.MinVersion, l.hello.Version, wire.Version)
 	}
-	if l.hello.Refused != "" {
-		return fmt.Errorf("%w: %s", ErrRefused, l.hello.Refused)
+	if l.hello.Rejection != "" {
+		return fmt.Errorf("%w: %s", ErrRejected, l.hello.Rejection)
 	}
 	return nil
 }
@@ -176,7 +175,7 @@ func (l *Link) receive(f wire.Frame, files []*os.File) (e *wire.Execution, judge
 	to, ok := l.notices.(Executions)
 	if f.Kind == wire.KindExecution && ok {
 		closeAll(files)
-		err = notice(f, func(m *wire.Execution) {
+		err = deliverNotice(f, func(m *wire.Execution) {
 			if l.noteExecution(m) {
 				e, judge = m, to.Execution(m)
 			}
@@ -190,51 +189,51 @@ func (l *Link) receive(f wire.Frame, files []*os.File) (e *wire.Execution, judge
 func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 	switch f.Kind {
 	case wire.KindOutput:
-		return notice(f, func(m *wire.Output) { l.notices.Output(m.ID) })
+		return deliverNotice(f, func(m *wire.Output) { l.notices.Output(m.ID) })
 	case wire.KindExited:
-		return notice(f, func(m *wire.Exited) { l.notices.Exited(m) })
+		return deliverNotice(f, func(m *wire.Exited) { l.notices.Exited(m) })
 	case wire.KindClosed:
-		return notice(f, func(m *wire.Closed) { l.notices.Closed(m) })
-	case wire.KindRefused:
-		if to, ok := l.notices.(Refusals); ok {
-			return notice(f, to.RecordRefusal)
+		return deliverNotice(f, func(m *wire.Closed) { l.notices.Closed(m) })
+	case wire.KindRejected:
+		if to, ok := l.notices.(RejectionRecorder); ok {
+			return deliverNotice(f, to.RecordRejection)
 		}
 		return nil
-	case wire.KindExecutionGone:
+	case wire.KindExecutionEnded:
 		closeAll(files)
 		if to, ok := l.notices.(Executions); ok {
-			return notice(f, func(m *wire.ExecutionGone) {
+			return deliverNotice(f, func(m *wire.ExecutionEnded) {
 				if l.wasUnanswered(m) {
-					to.ExecutionGone(m)
+					to.ExecutionEnded(m)
 				}
 			})
 		}
 		return nil
 	case wire.KindExecutionListener:
-		return notice(f, func(m *wire.ExecutionListener) { l.setListener(sessionRun{m.ID, m.Run}, files) })
+		return deliverNotice(f, func(m *wire.ExecutionListener) { l.setListener(sessionRun{m.ID, m.Run}, files) })
 	case wire.KindExecutionInbox:
-		return notice(f, func(m *wire.ExecutionInbox) { l.setInbox(sessionRun{m.ID, m.Run}, files) })
+		return deliverNotice(f, func(m *wire.ExecutionInbox) { l.setInbox(sessionRun{m.ID, m.Run}, files) })
 	case wire.KindSpawned:
-		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
+		return deliverReply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:
-		return reply(l, f, files, func(m *wire.Session) uint64 { return m.Req })
+		return deliverReply(l, f, files, func(m *wire.Session) uint64 { return m.Req })
 	case wire.KindDone:
-		return reply(l, f, files, func(m *wire.Done) uint64 { return m.Req })
+		return deliverReply(l, f, files, func(m *wire.Done) uint64 { return m.Req })
 	case wire.KindStatusReply:
-		return reply(l, f, files, func(m *wire.StatusReply) uint64 { return m.Req })
+		return deliverReply(l, f, files, func(m *wire.StatusReply) uint64 { return m.Req })
 	}
 	closeAll(files)
 	return nil
 }
 
-// message is a pointer to a message struct.
+// message constrains M to message structs, whose pointers implement wire.Message.
 type message[M any] interface {
 	*M
 	wire.Message
 }
 
-// notice decodes a notice and passes it to deliver.
-func notice[M any, P message[M]](f wire.Frame, deliver func(P)) error {
+// deliverNotice decodes a notice and passes it to deliver.
+func deliverNotice[M any, P message[M]](f wire.Frame, deliver func(P)) error {
 	m := P(new(M))
 	if err := wire.Decode(f.Payload, m); err != nil {
 		return err
@@ -243,8 +242,8 @@ func notice[M any, P message[M]](f wire.Frame, deliver func(P)) error {
 	return nil
 }
 
-// reply decodes an answer and passes it to its call.
-func reply[M any, P message[M]](l *Link, f wire.Frame, files []*os.File, req func(P) uint64) error {
+// deliverReply decodes an answer and passes it to its call.
+func deliverReply[M any, P message[M]](l *Link, f wire.Frame, files []*os.File, req func(P) uint64) error {
 	m := P(new(M))
 	if err := wire.Decode(f.Payload, m); err != nil {
 		closeAll(files)

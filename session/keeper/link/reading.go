@@ -32,7 +32,7 @@ type readerState struct {
 // read reads until the connection ends, or another goroutine takes over.
 func (l *Link) read() {
 	for {
-		if !l.conn.More() && !l.receiveExecutions() {
+		if !l.conn.HasBufferedFrame() && !l.receiveExecutions() {
 			return
 		}
 		f, files, err := l.conn.Read()
@@ -46,7 +46,7 @@ func (l *Link) read() {
 		}
 		switch {
 		case judge == nil:
-		case l.conn.More(): // the processors have enough to do
+		case l.conn.HasBufferedFrame(): // the processors have enough to do
 			go judge(func() {})
 		case !l.check(judge):
 			return

@@ -33,7 +33,7 @@ func (j slowChecker) Execution(m *wire.Execution) func(aside func()) {
 	}
 }
 
-func (j slowChecker) ExecutionGone(m *wire.ExecutionGone) { j.other <- "gone" }
+func (j slowChecker) ExecutionGone(m *wire.ExecutionEnded) { j.other <- "gone" }
 
 // TestSlowJudgement_BlocksNothing checks that slow checks block no notice, nor each other, whether they call async or
 // not. Reading continues in one goroutine, and ends with the connection while some checks run.
@@ -55,7 +55,7 @@ func TestSlowJudgement_BlocksNothing(t *testing.T) {
 				t.Errorf("%q, want %q", got, id)
 			}
 		}
-		f.send(c, &wire.ExecutionGone{ID: "a", Number: 1})
+		f.send(c, &wire.ExecutionEnded{ID: "a", Number: 1})
 		receive(t, j.other, "that one is gone")
 		ended := map[uint64]bool{}
 		for range 2 {

@@ -46,9 +46,9 @@ func (h *sessionListener) close() {
 // removeListenerLocked removes a listener. The caller holds mu.
 func (l *Link) removeListenerLocked(h *sessionListener) {
 	a, r := &l.answers, &l.reading.wait
-	for e, of := range a.received {
+	for e, of := range a.receivedDirectly {
 		if of == h {
-			delete(a.received, e) // no process waits at it any longer
+			delete(a.receivedDirectly, e) // no process waits at it any longer
 		}
 	}
 	delete(a.listeners, h.sessionRun)
@@ -172,10 +172,10 @@ func (l *Link) receiveAt(h *sessionListener) bool {
 func (l *Link) checkReceived(h *sessionListener, n sys.Notification, read func(sys.Notification) (*wire.Execution, error)) bool {
 	which := execution{h.sessionRun, n.ID}
 	l.mu.Lock()
-	if l.answers.received == nil {
-		l.answers.received = map[execution]*sessionListener{}
+	if l.answers.receivedDirectly == nil {
+		l.answers.receivedDirectly = map[execution]*sessionListener{}
 	}
-	l.answers.received[which] = h
+	l.answers.receivedDirectly[which] = h
 	l.mu.Unlock()
 	var bad error
 	more := false
@@ -240,11 +240,11 @@ func (l *Link) leaveToKeeper(e execution) {
 // leaveToKeeperLocked works like leaveToKeeper. The caller holds mu.
 func (l *Link) leaveToKeeperLocked(e execution) error {
 	a := &l.answers
-	if a.received[e] == nil {
+	if a.receivedDirectly[e] == nil {
 		return nil
 	}
-	delete(a.received, e)
-	a.openLocked(e)
+	delete(a.receivedDirectly, e)
+	a.addUnansweredLocked(e)
 	if a.leftToKeeper == nil {
 		a.leftToKeeper = map[execution]struct{}{}
 	}

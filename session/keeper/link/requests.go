@@ -227,8 +227,8 @@ func (l *Link) Resume(id string) error { return l.send(&wire.Resume{ID: id}) }
 // Ready reports that this daemon serves clients.
 func (l *Link) Ready(socket string) error { return l.send(&wire.Ready{Socket: socket}) }
 
-// Bound marks a session whose processes the keeper must refuse.
-func (l *Link) Bound(id string) error { return l.send(&wire.Bound{ID: id}) }
+// MarkRestricted marks a session whose processes the keeper must refuse.
+func (l *Link) MarkRestricted(id string) error { return l.send(&wire.Restricted{ID: id}) }
 
 // Leave reports that this daemon ends on purpose.
 func (l *Link) Leave(restart bool) error { return l.send(&wire.Leave{Restart: restart}) }

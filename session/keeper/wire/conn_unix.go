@@ -112,8 +112,8 @@ func (c *Conn) Read() (Frame, []*os.File, error) {
 	return f, files, nil
 }
 
-// More reports whether the start of another frame is already buffered.
-func (c *Conn) More() bool { return c.br.Buffered() > 0 }
+// HasBufferedFrame reports whether the start of another frame is already buffered.
+func (c *Conn) HasBufferedFrame() bool { return c.br.Buffered() > 0 }
 
 // dropDescriptors closes the unclaimed descriptors.
 func (c *Conn) dropDescriptors() {

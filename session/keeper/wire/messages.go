@@ -1,6 +1,6 @@
 package wire
 
-// Message is a pointer to one of the structs below.
+// Message is a pointer to one of the message structs of this package.
 type Message interface{ kind() Kind }
 
 // Roles a peer may take in its Hello.
@@ -27,30 +27,30 @@ type Hello struct {
 	PID                int64  `wire:"5"`
 	Key                string `wire:"6"` // the keeper's placement key
 	HandlesSignalCalls bool   `wire:"7"` // the keeper decides about calls that would act on longterm's own processes
-	Refused            string `wire:"8"` // why the keeper does not serve this caller; the connection ends then
+	Rejection          string `wire:"8"` // why the keeper does not serve this caller; the connection ends then
 }
 
 // Spawn starts a child. Answer: Spawned.
 type Spawn struct {
-	Req       uint64   `wire:"1"`
-	ID        string   `wire:"2"`
-	Argv      []string `wire:"3"`
-	Env       []string `wire:"4"`
-	Dir       string   `wire:"5"`
-	Cols      uint64   `wire:"6"`
-	Rows      uint64   `wire:"7"`
-	RingBytes uint64   `wire:"8"`
-	Pipe      bool     `wire:"9"`  // stdout and stderr on a pipe instead of a PTY
-	Path      string   `wire:"10"` // the executable; Argv[0] is only a name
-	Base      uint64   `wire:"11"` // offset of the first byte it will print: where its journal ends
-	Separate  bool     `wire:"12"` // with Pipe: a pipe each for stdout and stderr, kept separate in the ring
-	Input     bool     `wire:"13"` // with Pipe: standard input is a pipe as well, not empty
-	Memory    uint64   `wire:"14"` // limit of a separate cgroup, bytes; 0: none
-	CPU       uint64   `wire:"15"` // likewise, thousandths of a CPU
-	PIDs      uint64   `wire:"16"` // likewise, processes and threads
-	Umask     uint64   `wire:"17"` // umask plus one; 0: the keeper's
-	Shim      bool     `wire:"18"` // the program restricts itself before it executes the intended one: see shim.go
-	Bound     bool     `wire:"19"` // as if a Bound message followed
+	Req        uint64   `wire:"1"`
+	ID         string   `wire:"2"`
+	Argv       []string `wire:"3"`
+	Env        []string `wire:"4"`
+	Dir        string   `wire:"5"`
+	Cols       uint64   `wire:"6"`
+	Rows       uint64   `wire:"7"`
+	RingBytes  uint64   `wire:"8"`
+	Pipe       bool     `wire:"9"`  // stdout and stderr on a pipe instead of a PTY
+	Path       string   `wire:"10"` // the executable; Argv[0] is only a name
+	Base       uint64   `wire:"11"` // offset of the first byte it will print: where its journal ends
+	Separate   bool     `wire:"12"` // with Pipe: a pipe each for stdout and stderr, kept separate in the ring
+	Input      bool     `wire:"13"` // with Pipe: standard input is a pipe as well, not empty
+	Memory     uint64   `wire:"14"` // limit of a separate cgroup, bytes; 0: none
+	CPU        uint64   `wire:"15"` // likewise, thousandths of a CPU
+	PIDs       uint64   `wire:"16"` // likewise, processes and threads
+	Umask      uint64   `wire:"17"` // umask plus one; 0: the keeper's
+	Shim       bool     `wire:"18"` // the program restricts itself before it executes the intended one: see shim.go
+	Restricted bool     `wire:"19"` // as if a Bound message followed
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.
@@ -205,36 +205,36 @@ type StatusReply struct {
 // Handoff is what a keeper leaves for its next execution, one frame per session with
 // ring and PTY as inherited descriptor numbers. It never crosses the socket.
 type Handoff struct {
-	ID      string `wire:"1"`
-	PID     int64  `wire:"2"`
-	Started int64  `wire:"3"`
-	Cols    uint64 `wire:"4"`
-	Rows    uint64 `wire:"5"`
-	Pipe    bool   `wire:"6"`
-	RingFD  int64  `wire:"7"`
-	PTYFD   int64  `wire:"8"` // -1: closed
-	Exited  bool   `wire:"9"`
-	Code    int64  `wire:"10"`
-	Signal  int64  `wire:"11"`
-	Time    int64  `wire:"12"`
-	User    int64  `wire:"13"`
-	System  int64  `wire:"14"`
-	MaxRSS  int64  `wire:"15"`
-	Head    uint64 `wire:"16"`
-	ErrFD   int64  `wire:"17"` // reading end of stderr's pipe; 0: none, -1: closed
-	InputFD int64  `wire:"18"` // writing end of standard input's pipe; 0: none
-	Cgroup  string `wire:"19"`
-	Bound   bool   `wire:"20"`
+	ID         string `wire:"1"`
+	PID        int64  `wire:"2"`
+	Started    int64  `wire:"3"`
+	Cols       uint64 `wire:"4"`
+	Rows       uint64 `wire:"5"`
+	Pipe       bool   `wire:"6"`
+	RingFD     int64  `wire:"7"`
+	PTYFD      int64  `wire:"8"` // -1: closed
+	Exited     bool   `wire:"9"`
+	Code       int64  `wire:"10"`
+	Signal     int64  `wire:"11"`
+	Time       int64  `wire:"12"`
+	User       int64  `wire:"13"`
+	System     int64  `wire:"14"`
+	MaxRSS     int64  `wire:"15"`
+	Head       uint64 `wire:"16"`
+	ErrFD      int64  `wire:"17"` // reading end of stderr's pipe; 0: none, -1: closed
+	InputFD    int64  `wire:"18"` // writing end of standard input's pipe; 0: none
+	Cgroup     string `wire:"19"`
+	Restricted bool   `wire:"20"`
 }
 
-// Bound marks a session as restricted: it is an agent's, or has a policy or a sandbox. The keeper serves none of its
+// Restricted marks a session as restricted: it is an agent's, or has a policy or a sandbox. The keeper serves none of its
 // processes until the session is released. The message has no answer.
-type Bound struct {
+type Restricted struct {
 	ID string `wire:"1"`
 }
 
-// Refused reports refused callers to a daemon that is ready.
-type Refused struct {
+// Rejected reports refused callers to a daemon that is ready.
+type Rejected struct {
 	Session string `wire:"1"` // "" if unknown
 	Role    string `wire:"2"`
 	Reason  string `wire:"3"`
@@ -314,8 +314,8 @@ type ExecutionInbox struct {
 	Run uint64 `wire:"2"`
 }
 
-// ExecutionGone reports that a reported execution no longer waits: its process has ended.
-type ExecutionGone struct {
+// ExecutionEnded reports that a reported execution no longer waits: its process has ended.
+type ExecutionEnded struct {
 	ID     string `wire:"1"`
 	Number uint64 `wire:"2"`
 	Run    uint64 `wire:"3"`
@@ -372,13 +372,13 @@ const (
 	KindCloseInput
 	KindExecution
 	KindExecutionAnswer
-	KindExecutionGone
+	KindExecutionEnded
 	KindHandoffListener
 	KindExecutionListener
 	KindExecutionReceiver
 	KindExecutionInbox
-	KindBound
-	KindRefused
+	KindRestricted
+	KindRejected
 )
 
 func (*Hello) kind() Kind         { return KindHello }
@@ -404,12 +404,12 @@ func (*StatusReply) kind() Kind   { return KindStatusReply }
 func (*Handoff) kind() Kind       { return KindHandoff }
 func (*HandoffKeeper) kind() Kind { return KindHandoffKeeper }
 func (*CloseInput) kind() Kind    { return KindCloseInput }
-func (*Bound) kind() Kind         { return KindBound }
-func (*Refused) kind() Kind       { return KindRefused }
+func (*Restricted) kind() Kind    { return KindRestricted }
+func (*Rejected) kind() Kind      { return KindRejected }
 
 func (*Execution) kind() Kind         { return KindExecution }
 func (*ExecutionAnswer) kind() Kind   { return KindExecutionAnswer }
-func (*ExecutionGone) kind() Kind     { return KindExecutionGone }
+func (*ExecutionEnded) kind() Kind    { return KindExecutionEnded }
 func (*HandoffListener) kind() Kind   { return KindHandoffListener }
 func (*ExecutionListener) kind() Kind { return KindExecutionListener }
 func (*ExecutionReceiver) kind() Kind { return KindExecutionReceiver }

@@ -54,15 +54,15 @@ var goldenMessages = []struct {
 		"3100000019000000010001000000610200080000000700000000000000" +
 			"0400080000000100000000000000" + "0500080000000100000000000000"},
 	{"listener", &ExecutionListener{ID: "a"}, "070000001c00000001000100000061"},
-	{"execution gone", &ExecutionGone{ID: "a", Number: 7},
+	{"execution gone", &ExecutionEnded{ID: "a", Number: 7},
 		"150000001a000000010001000000610200080000000700000000000000"},
-	{"hello to a caller that is refused", &Hello{Version: 1, MinVersion: 1, Refused: "no"},
+	{"hello to a caller that is refused", &Hello{Version: 1, MinVersion: 1, Rejection: "no"},
 		"2400000001000000010008000000010000000000000002000800000001000000000000000800020000006e6f"},
-	{"spawn of a bound session", &Spawn{ID: "a", Bound: true},
+	{"spawn of a bound session", &Spawn{ID: "a", Restricted: true},
 		"1500000002000000020001000000611300080000000100000000000000"},
-	{"bound", &Bound{ID: "a"},
+	{"bound", &Restricted{ID: "a"},
 		"070000001f00000001000100000061"},
-	{"refused", &Refused{Session: "a", Role: RoleTool, Reason: "no", PID: 7, Path: "/x", Count: 2},
+	{"refused", &Rejected{Session: "a", Role: RoleTool, Reason: "no", PID: 7, Path: "/x", Count: 2},
 		"3d0000002000000001000100000061020004000000746f6f6c0300020000006e6f05000800000007000000000000000600020000002f780700080000000200000000000000"},
 	{"close input", &CloseInput{Req: 3, ID: "a"}, "1500000017000000010008000000030000000000000002000100000061"},
 }
@@ -81,7 +81,7 @@ var allMessages = []Message{
 	&Hello{}, &Spawn{}, &Spawned{}, &List{}, &Session{}, &Adopt{}, &Done{}, &Output{}, &Resume{}, &Exited{}, &Closed{},
 	&Signal{}, &Release{}, &Ready{}, &Leave{}, &StartDaemon{}, &Upgrade{}, &Shutdown{}, &Status{}, &StatusReply{},
 	&Handoff{}, &HandoffKeeper{}, &CloseInput{},
-	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{}, &ExecutionListener{},
+	&Execution{}, &ExecutionAnswer{}, &ExecutionEnded{}, &HandoffListener{}, &ExecutionListener{},
 	&ExecutionReceiver{}, &ExecutionInbox{},
 }
 

@@ -60,7 +60,7 @@ func cutText(text string, limit int, share float64, m textKind) (string, CutInfo
 	case share < 0:
 		share = DefaultHeadShare
 	}
-	e := Budget{Max: max(0, limit), Share: share}
+	e := Budget{Max: max(0, limit), HeadShare: share}
 	_, e.ANSI = m.(ansiText)
 	if len(text) <= e.Max {
 		return text, CutInfo{}

@@ -14,13 +14,13 @@ import (
 //
 // The zero value, with Max set, is ready to use. One goroutine owns a Budget.
 type Budget struct {
-	Max   int     // bytes of the result
-	Share float64 // of the head; 0 or more than 1: DefaultHeadShare; negative: none
-	Line  int     // bytes of one line, head and tail; 0: no limit
-	ANSI  bool    // the text has escape sequences: none is cut
-	// More names the command that reads the output between two offsets; notes include it. If nil or if it returns "",
+	Max       int     // bytes of the result
+	HeadShare float64 // of the head; 0 or more than 1: DefaultHeadShare; negative: none
+	MaxLine   int     // bytes of one line, head and tail; 0: no limit
+	ANSI      bool    // the text has escape sequences: none is cut
+	// MoreCommand names the command that reads the output between two offsets; notes include it. If nil or if it returns "",
 	// notes give only the omitted amount.
-	More func(from, to uint64) string
+	MoreCommand func(from, to uint64) string
 
 	size, lineFeeds int    // of the text added: bytes, line feeds
 	head, tail      []byte // the first and the last Max bytes of the text
@@ -47,7 +47,7 @@ type lineRef struct {
 
 // Add adds a line, or with more set the first piece of one. Output bytes from to to-1 produced it, line end included.
 func (e *Budget) Add(text []byte, from, to uint64, more bool) {
-	if e.Line > 0 {
+	if e.MaxLine > 0 {
 		e.longLine.add(e, text, from, to, more)
 		return
 	}
@@ -63,8 +63,8 @@ func (e *Budget) Skip(bytes, lines int, from, to uint64) {
 	e.tailRefs = append(e.tailRefs[:0], lineRef{pos: e.size - bytes, size: bytes, from: from, to: to})
 }
 
-// Gap adds a note to the text at an output offset. The note is not a line of the output.
-func (e *Budget) Gap(text string, at uint64) {
+// AddGap adds a note to the text at an output offset. The note is not a line of the output.
+func (e *Budget) AddGap(text string, at uint64) {
 	e.addPiece([]byte(text), lineRef{from: at, to: at}, true)
 }
 
@@ -121,8 +121,8 @@ func (e *Budget) appendText(p []byte) {
 	e.tailRefs = e.tailRefs[:copy(e.tailRefs, e.tailRefs[i:])]
 }
 
-// Ready returns the part of the head that no later text changes.
-func (e *Budget) Ready() []byte {
+// FixedHead returns the part of the head that no later text changes.
+func (e *Budget) FixedHead() []byte {
 	room := e.headRoom()
 	if e.ANSI {
 		return e.head[:e.readyANSI(min(room, len(e.head)))]
@@ -193,10 +193,10 @@ func (e *Budget) chooseForm() (noteForm, int) {
 
 // moreCommand returns the command that reads the output between two offsets, or "".
 func (e *Budget) moreCommand(from, to uint64) string {
-	if e.More == nil {
+	if e.MoreCommand == nil {
 		return ""
 	}
-	return e.More(from, to)
+	return e.MoreCommand(from, to)
 }
 
 // textKind returns the kind of text that ANSI selects.
@@ -215,7 +215,7 @@ func (e *Budget) headRoom() int {
 
 // textRoom returns the bytes left beside the note, and the share of them that the head gets.
 func (e *Budget) textRoom() (room int, share float64) {
-	switch share = e.Share; {
+	switch share = e.HeadShare; {
 	case share < 0:
 		share = 0
 	case !(share > 0 && share <= 1):
@@ -323,10 +323,10 @@ func (l *lineBudget) add(e *Budget, text []byte, from, to uint64, more bool) {
 	}
 	l.to = to
 	l.size += len(text)
-	l.head = append(l.head, text[:min(len(text), e.Line-len(l.head))]...)
-	l.tail = append(l.tail, text[max(0, len(text)-e.Line):]...)
-	if len(l.tail) > 2*e.Line {
-		l.tail = l.tail[:copy(l.tail, l.tail[len(l.tail)-e.Line:])]
+	l.head = append(l.head, text[:min(len(text), e.MaxLine-len(l.head))]...)
+	l.tail = append(l.tail, text[max(0, len(text)-e.MaxLine):]...)
+	if len(l.tail) > 2*e.MaxLine {
+		l.tail = l.tail[:copy(l.tail, l.tail[len(l.tail)-e.MaxLine:])]
 	}
 	if !more {
 		l.flush(e, true)
@@ -343,16 +343,16 @@ func (l *lineBudget) flushOpen(e *Budget) {
 // flush passes the line to the Budget, shortened to Budget.Line bytes if it is longer.
 func (l *lineBudget) flush(e *Budget, ends bool) {
 	l.isOpen = false
-	if l.size <= e.Line {
+	if l.size <= e.MaxLine {
 		n := uint64(l.size)
 		e.addPiece(l.head, lineRef{from: l.from, to: l.to, isVerbatim: l.to-l.from >= n && l.to-l.from <= n+2}, ends)
 		return
 	}
 	widest := len(longNote(widestBytes))
-	room := max(0, e.Line-widest)
+	room := max(0, e.MaxLine-widest)
 	headRoom := int(float64(room) * DefaultHeadShare)
 	headEnd := boundaryBefore(string(l.head), 0, headRoom)
-	tail := string(l.tail[max(0, len(l.tail)-e.Line):])
+	tail := string(l.tail[max(0, len(l.tail)-e.MaxLine):])
 	tailStart := boundaryAfter(tail, len(tail)-(room-headRoom), len(tail))
 	omitted := l.size - headEnd - (len(tail) - tailStart)
 	e.lineCuts.Cut, e.lineCuts.Bytes, e.lineCuts.LongLines = true, e.lineCuts.Bytes+omitted, e.lineCuts.LongLines+1

@@ -28,7 +28,7 @@ func feedOutput(b *Budget, raw string) (string, CutInfo) {
 		}
 		b.Add([]byte(strings.TrimRight(raw[from:to], "\r\n")), uint64(from), uint64(to), more)
 		from = to
-		if r := b.Ready(); !bytes.HasPrefix(r, ready) {
+		if r := b.FixedHead(); !bytes.HasPrefix(r, ready) {
 			panic(fmt.Sprintf("%q was ready, now %q is", ready, r))
 		} else {
 			ready = append(ready[:0], r...)
@@ -60,7 +60,7 @@ func TestBudget_CountsOmittedBytes(t *testing.T) {
 	}
 	text := strings.ReplaceAll(raw.String(), "\r", "")
 	for _, max := range []int{400, 1000, 4 << 10, 16 << 10, 500 << 10, len(text) - 1} {
-		got, info := feedOutput(&Budget{Max: max, More: reread}, raw.String())
+		got, info := feedOutput(&Budget{Max: max, MoreCommand: reread}, raw.String())
 		if len(got) > max || len(got) < max/2 || !info.Cut {
 			t.Errorf("max %d: %d bytes", max, len(got))
 		}
@@ -81,7 +81,7 @@ func TestBudget_CountsOmittedBytes(t *testing.T) {
 			t.Errorf("max %d: the note reads %d bytes", max, len(left))
 		}
 	}
-	if got, info := feedOutput(&Budget{Max: len(text), More: reread}, raw.String()); got != text || info.Cut {
+	if got, info := feedOutput(&Budget{Max: len(text), MoreCommand: reread}, raw.String()); got != text || info.Cut {
 		t.Errorf("cut without need: %d of %d", len(got), len(text))
 	}
 }
@@ -119,7 +119,7 @@ func TestBudget_Small_HasMark(t *testing.T) {
 // FEATURES: R23, R24
 func TestBudget_LineLimit(t *testing.T) {
 	raw := "first\r\n" + strings.Repeat("é", 50_000) + "end of it\r\nlast\r\n"
-	got, info := feedOutput(&Budget{Max: 10_000, Line: 200}, raw)
+	got, info := feedOutput(&Budget{Max: 10_000, MaxLine: 200}, raw)
 	lines := strings.Split(got, "\n")
 	if len(lines) != 4 || lines[0] != "first" || lines[2] != "last" || !strings.HasSuffix(lines[1], "end of it") {
 		t.Fatalf("%q", got)
@@ -132,10 +132,10 @@ func TestBudget_LineLimit(t *testing.T) {
 	if len(lines[1]) > 200 || !utf8.ValidString(lines[1]) {
 		t.Errorf("%d bytes: %q", len(lines[1]), lines[1])
 	}
-	if got, info := feedOutput(&Budget{Max: 1000, Line: 200}, "short\r\n"); got != "short\n" || info.Cut {
+	if got, info := feedOutput(&Budget{Max: 1000, MaxLine: 200}, "short\r\n"); got != "short\n" || info.Cut {
 		t.Errorf("%q", got)
 	}
-	if got, _ := feedOutput(&Budget{Max: 1000, Line: 200}, "no end"); got != "no end" {
+	if got, _ := feedOutput(&Budget{Max: 1000, MaxLine: 200}, "no end"); got != "no end" {
 		t.Errorf("%q", got)
 	}
 }
@@ -151,7 +151,7 @@ func FuzzBudget(f *testing.F) {
 		if max < 0 || line < 0 || len(raw) > 1<<15 {
 			return
 		}
-		got, info := feedOutput(&Budget{Max: max, Line: line, ANSI: ansi, More: reread}, raw)
+		got, info := feedOutput(&Budget{Max: max, MaxLine: line, ANSI: ansi, MoreCommand: reread}, raw)
 		if len(got) > max {
 			t.Errorf("%d bytes of %d", len(got), max)
 		}

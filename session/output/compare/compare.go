@@ -21,8 +21,8 @@ const (
 type Line struct {
 	Number int    `json:"number"` // from 1
 	Text   string `json:"text"`
-	// Telling is set if the line looks like a failure at least as much as any other new line.
-	Telling bool `json:"telling,omitempty"`
+	// IsLikelyCause is set if the line looks like a failure at least as much as any other new line.
+	IsLikelyCause bool `json:"telling,omitempty"`
 
 	// score rates how much the line explains a failure.
 	score int
@@ -49,15 +49,15 @@ type Result struct {
 	Partial bool
 }
 
-// Good is the output of the good run.
-type Good struct {
+// GoodRun is the output of the good run.
+type GoodRun struct {
 	hasher
 	templates    map[uint64]int32 // index in lines by template hash; -1: text not kept
 	lines        []goodLine
 	textBytes    int                  // bytes in lines
-	linesRead    int                  // lines
+	linesRead    int                  // lines of the good run read so far
 	versions     map[uint64][]version // versions by template hash
-	maxTemplates int                  // on templates
+	maxTemplates int                  // bound on templates
 	isPartial    bool
 }
 
@@ -74,9 +74,9 @@ type goodLine struct {
 	isMatched bool // the failed run printed it too
 }
 
-// NewGood returns the output of a good run without lines.
-func NewGood() *Good {
-	return &Good{hasher: newHasher(), templates: map[uint64]int32{}, versions: map[uint64][]version{}, maxTemplates: maxTemplates}
+// NewGoodRun returns the output of a good run without lines.
+func NewGoodRun() *GoodRun {
+	return &GoodRun{hasher: newHasher(), templates: map[uint64]int32{}, versions: map[uint64][]version{}, maxTemplates: maxTemplates}
 }
 
 // hash returns the hash of a line's template, and false for an empty one.
@@ -86,7 +86,7 @@ func (g *hasher) hash(line []byte) (uint64, bool) {
 }
 
 // Add adds the next line of the good run, without its end.
-func (g *Good) Add(line []byte) {
+func (g *GoodRun) Add(line []byte) {
 	g.linesRead++
 	h, ok := g.hash(line)
 	if !ok {
@@ -116,15 +116,15 @@ func (g *Good) Add(line []byte) {
 // Comparison compares the output of the failed run with that of the good run.
 type Comparison struct {
 	scorer
-	good          *Good
+	good          *GoodRun
 	newTemplates  map[uint64]struct{} // templates of new lines
 	result        Result
-	telling       []Line
+	highestScored []Line
 	namedVersions map[string]bool // names of the versions already reported
 }
 
 // NewComparison returns a comparison with g, which must be complete and must not be used again.
-func NewComparison(g *Good) *Comparison {
+func NewComparison(g *GoodRun) *Comparison {
 	return &Comparison{good: g, newTemplates: map[uint64]struct{}{}, namedVersions: map[string]bool{}, result: Result{Partial: g.isPartial}}
 }
 
@@ -164,18 +164,18 @@ func (c *Comparison) Add(line []byte) {
 
 // keepHighestScores keeps the lines with the highest scores, the first of equal ones.
 func (c *Comparison) keepHighestScores(l Line) {
-	if len(c.telling) < maxNew {
-		c.telling = append(c.telling, l)
+	if len(c.highestScored) < maxNew {
+		c.highestScored = append(c.highestScored, l)
 		return
 	}
 	worst := 0
-	for i := range c.telling {
-		if c.telling[i].score <= c.telling[worst].score {
+	for i := range c.highestScored {
+		if c.highestScored[i].score <= c.highestScored[worst].score {
 			worst = i
 		}
 	}
-	if c.telling[worst].score < l.score {
-		c.telling = append(slices.Delete(c.telling, worst, worst+1), l)
+	if c.highestScored[worst].score < l.score {
+		c.highestScored = append(slices.Delete(c.highestScored, worst, worst+1), l)
 	}
 }
 
@@ -196,13 +196,13 @@ func (c *Comparison) compareVersions(before []version, line []byte) {
 // Finish returns the differences.
 func (c *Comparison) Finish() Result {
 	r := c.result
-	r.New = append(r.New, c.telling...)
+	r.New = append(r.New, c.highestScored...)
 	top := scoreConsequence
 	for i := range r.New {
 		top = max(top, r.New[i].score)
 	}
 	for i := range r.New {
-		r.New[i].Telling = r.New[i].score >= top
+		r.New[i].IsLikelyCause = r.New[i].score >= top
 	}
 	for i := range c.good.lines {
 		if l := &c.good.lines[i]; !l.isMatched {

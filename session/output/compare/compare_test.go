@@ -9,7 +9,7 @@ import (
 
 // compareTexts compares two texts line by line.
 func compareTexts(good, failed string) Result {
-	g := NewGood()
+	g := NewGoodRun()
 	for l := range strings.Lines(good) {
 		g.Add([]byte(strings.TrimSuffix(l, "\n")))
 	}
@@ -39,7 +39,7 @@ func TestComparison_NewAndMissingLines(t *testing.T) {
 	if got, want := textsOf(r.Missing), []string{"[3/3] link 0.3s", "done in 2s"}; !reflect.DeepEqual(got, want) || r.MissingLines != 2 {
 		t.Errorf("missing: %q, %d", got, r.MissingLines)
 	}
-	if r.New[0].Number != 3 || !r.New[0].Telling {
+	if r.New[0].Number != 3 || !r.New[0].IsLikelyCause {
 		t.Errorf("the first new line: %+v", r.New[0])
 	}
 }
@@ -62,7 +62,7 @@ func TestComparison_Telling(t *testing.T) {
 	r := compareTexts("ok\n", "test a ... FAILED\nfailures:\nthread 'a' panicked at src/lib.rs:3:9:\nbad luck\nexit status 1\n")
 	var telling []string
 	for _, l := range r.New {
-		if l.Telling {
+		if l.IsLikelyCause {
 			telling = append(telling, l.Text)
 		}
 	}
@@ -82,7 +82,7 @@ func TestComparison_Versions(t *testing.T) {
 }
 
 func TestComparison_Bounded(t *testing.T) {
-	g := NewGood()
+	g := NewGoodRun()
 	g.maxTemplates = 20_000
 	word := func(i int) []byte { // letters only: each line has a template of its own
 		b := []byte("line ")
@@ -123,7 +123,7 @@ func BenchmarkComparison(b *testing.B) {
 	}
 	b.SetBytes(2 * int64(text.Len()))
 	for b.Loop() {
-		g := NewGood()
+		g := NewGoodRun()
 		for _, l := range lines {
 			g.Add(l)
 		}

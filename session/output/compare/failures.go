@@ -18,8 +18,8 @@ func NewFailures() *Failures {
 	return &Failures{hasher: newHasher(), known: map[uint64]struct{}{}, seen: map[uint64]struct{}{}}
 }
 
-// AddFailed returns a function that adds the next line of a failed run, without its end.
-func (f *Failures) AddFailed() func(line []byte) {
+// NewFailedRun returns a function that adds the next line of a failed run, without its end.
+func (f *Failures) NewFailedRun() func(line []byte) {
 	var s scorer
 	return func(line []byte) {
 		s.linesRead++

@@ -10,7 +10,7 @@ import (
 func failuresOf(failed, good []string) *Failures {
 	f := NewFailures()
 	for _, text := range failed {
-		eachLine(text, f.AddFailed())
+		eachLine(text, f.NewFailedRun())
 	}
 	for _, text := range good {
 		eachLine(text, f.AddGood)
@@ -115,7 +115,7 @@ func TestFailures_FirstLine(t *testing.T) {
 // FEATURES: R127
 func TestFailures_Bounded(t *testing.T) {
 	f := NewFailures()
-	add := f.AddFailed()
+	add := f.NewFailedRun()
 	var line []byte
 	for i := range 2 * maxSeen { // letters only: each line has a template of its own
 		line = append(line[:0], "error: "...)

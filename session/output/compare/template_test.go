@@ -73,7 +73,7 @@ func FuzzTemplate(f *testing.F) {
 		versionsIn([]byte(s))
 		score(s)
 		// A run that prints the same has no differences.
-		g := NewGood()
+		g := NewGoodRun()
 		lines := bytes.Split([]byte(s), []byte("\n"))
 		for _, l := range lines {
 			g.Add(l)

@@ -3,7 +3,7 @@ package diagnostics
 // Position as most compilers print it: file:line:column:, with an optional drive.
 const (
 	unixPath = `(?P<file>(?:[A-Za-z]:[\\/])?[^\s:][^:]*)`
-	place    = unixPath + `:(?P<line>\d+):(?:(?P<column>\d+):)?`
+	position = unixPath + `:(?P<line>\d+):(?:(?P<column>\d+):)?`
 )
 
 // matcherTable has specific matchers first: the first one that matches a line wins.
@@ -41,7 +41,7 @@ var matcherTable = []Matcher{
 		{Regexp: `^(?P<file>(?:[A-Za-z]:)?[^\s:][^:]*\.pyi?):(?P<line>\d+):(?P<column>\d+): (?P<code>[A-Z]{1,3}\d{3,4}):? (?P<message>.*)$`},
 	}},
 	{Name: "gcc", Contains: []string{"error: ", "warning: ", "note: "}, Patterns: []Pattern{
-		{Regexp: `^` + place + `\s+(?P<severity>fatal error|error|warning|note): (?P<message>.*?)(?: \[(?P<code>-W[^\]]+|SC\d+|[\w.-]+-[\w.,-]+)\])?$`},
+		{Regexp: `^` + position + `\s+(?P<severity>fatal error|error|warning|note): (?P<message>.*?)(?: \[(?P<code>-W[^\]]+|SC\d+|[\w.-]+-[\w.,-]+)\])?$`},
 	}},
 	{Name: "make", Contains: []string{"*** "}, Patterns: []Pattern{
 		{Regexp: `^(?:(?:g|mingw32-)?make(?:\[\d+\])?: )?(?:(?P<file>[^\s:*][^:*]*):(?P<line>\d+): )?\*\*\* (?P<message>.+)$`},

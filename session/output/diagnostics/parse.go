@@ -126,7 +126,7 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	}
 	if t := bestTests(tests); t != nil {
 		r.Kind, r.Tests = TestRun, t
-		r.Diagnostics = addTestPlaces(r.Diagnostics, tests, t, &probs.dirs)
+		r.Diagnostics = addTestPositions(r.Diagnostics, tests, t, &probs.dirs)
 		for i := range t.Failures {
 			t.Failures[i].Directory = probs.dirs.directoryAt(t.Failures[i].At)
 		}

@@ -15,7 +15,7 @@ func checkShapesChangeNothing(t *testing.T, text string) {
 	quick, slow := NewStream(""), NewStream("")
 	slow.harmless.isDisabled = true
 	for i, line := range strings.Split(text, "\n") {
-		if got, want := quick.Judge(line), slow.Judge(line); got != want {
+		if got, want := quick.ReadSeverity(line), slow.ReadSeverity(line); got != want {
 			t.Fatalf("line %d, %q, is judged %q, read anew %q", i, line, got, want)
 		}
 	}

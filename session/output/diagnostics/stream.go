@@ -158,15 +158,15 @@ func (s *Stream) First() (Diagnostic, bool) {
 	return Diagnostic{}, false
 }
 
-// Judge reads the next line like ReadLine and returns its severity by itself: Error, Warning or "".
-func (s *Stream) Judge(line string) Severity {
-	severity, _, _ := s.JudgeShape(line)
+// ReadSeverity reads the next line like ReadLine and returns its severity by itself: Error, Warning or "".
+func (s *Stream) ReadSeverity(line string) Severity {
+	severity, _, _ := s.ReadShape(line)
 	return severity
 }
 
-// JudgeShape is Judge plus the line's shape, which is equal for lines that differ only in the digits of their numbers.
+// ReadShape is Judge plus the line's shape, which is equal for lines that differ only in the digits of their numbers.
 // shaped is false if the line is too long.
-func (s *Stream) JudgeShape(line string) (severity Severity, shape uint64, shaped bool) {
+func (s *Stream) ReadShape(line string) (severity Severity, shape uint64, shaped bool) {
 	shape, shaped = s.harmless.shapeOf(line)
 	return s.judge(line, shape, shaped), shape, shaped
 }

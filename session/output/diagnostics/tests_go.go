@@ -14,7 +14,7 @@ type goTests struct {
 	plain     goOutput
 	byPackage map[string]*goOutput
 	hasTests  bool
-	places    []Diagnostic // positions in the output of failed tests
+	positions []Diagnostic // positions in the output of failed tests
 }
 
 // goOutput is the state of reading one package's output.

@@ -11,46 +11,46 @@ import (
 // goLog is the output of a Go test, with the positions in it.
 type goLog struct {
 	excerpt
-	places       []Diagnostic
-	indent       string // indentation of positions; deeper lines continue a message
-	panicPlace   *Diagnostic
-	lastFunction string // the stack's newest function
+	positions     []Diagnostic
+	indent        string // indentation of positions; deeper lines continue a message
+	panicPosition *Diagnostic
+	lastFunction  string // the stack's newest function
 }
 
-// maxGoPlaces bounds the positions of one test.
-const maxGoPlaces = 50
+// maxGoPositions bounds the positions of one test.
+const maxGoPositions = 50
 
 var (
-	goPlace = pattern.Lazy(`^(\s+)(\S[^:]*\.go|[A-Za-z]:[^:]*\.go):(\d+):(?: (.*))?$`)
-	goFrame = pattern.Lazy(`^\s+(\S.*\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	goPosition = pattern.Lazy(`^(\s+)(\S[^:]*\.go|[A-Za-z]:[^:]*\.go):(\d+):(?: (.*))?$`)
+	goFrame    = pattern.Lazy(`^\s+(\S.*\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
 )
 
 // add appends a line and reads the position in it.
 func (l *goLog) add(i int, line string) {
 	l.excerpt.add(line)
-	if m := matchIfContains(goPlace, ".go:", line); m != nil && len(l.places) < maxGoPlaces && (l.indent == "" || m[1] == l.indent) {
+	if m := matchIfContains(goPosition, ".go:", line); m != nil && len(l.positions) < maxGoPositions && (l.indent == "" || m[1] == l.indent) {
 		l.indent = strings.Clone(m[1])
-		l.places = append(l.places, Diagnostic{File: strings.Clone(m[2]), Line: number(m[3]), Severity: Error,
+		l.positions = append(l.positions, Diagnostic{File: strings.Clone(m[2]), Line: number(m[3]), Severity: Error,
 			Message: strings.Clone(strings.TrimSpace(m[4])), Matcher: "go-test", At: i})
 		return
 	}
-	if message, ok := strings.CutPrefix(line, "panic: "); ok && l.panicPlace == nil {
+	if message, ok := strings.CutPrefix(line, "panic: "); ok && l.panicPosition == nil {
 		message, _, _ = strings.Cut(message, " [recovered")
-		l.panicPlace = &Diagnostic{Severity: Error, Message: "panic: " + message, Matcher: "go-test", At: i}
+		l.panicPosition = &Diagnostic{Severity: Error, Message: "panic: " + message, Matcher: "go-test", At: i}
 		return
 	}
-	if l.panicPlace != nil {
+	if l.panicPosition != nil {
 		l.readStack(line)
 		return
 	}
-	if n := len(l.places); n > 0 && l.places[n-1].Message == "" {
-		l.places[n-1].Message = assertionMessage(line)
+	if n := len(l.positions); n > 0 && l.positions[n-1].Message == "" {
+		l.positions[n-1].Message = assertionMessage(line)
 	}
 }
 
 // readStack reads a panic's position: the first frame in a test file, else the first outside Go's runtime.
 func (l *goLog) readStack(line string) {
-	p := l.panicPlace
+	p := l.panicPosition
 	if strings.HasSuffix(p.File, "_test.go") {
 		return
 	}
@@ -86,30 +86,30 @@ func assertionMessage(line string) string {
 
 // addPositions adds the positions of a failed test. A position without a message gets the test's name.
 func (g *goTests) addPositions(f *goFailure, suite string) {
-	places := f.log.places
-	if p := f.log.panicPlace; p != nil && p.File != "" {
+	places := f.log.positions
+	if p := f.log.panicPosition; p != nil && p.File != "" {
 		places = append(places, *p)
 	}
 	for _, d := range places {
-		if len(g.places) >= maxDiagnostics {
+		if len(g.positions) >= maxDiagnostics {
 			return
 		}
 		if d.Message == "" {
 			d.Message = f.name + " failed"
 		}
 		d.Package = strings.Clone(suite)
-		g.places = append(g.places, d)
+		g.positions = append(g.positions, d)
 	}
 }
 
-// addTestPlaces adds the positions of Go's failed tests to the compilers' findings, in the order of the output.
-func addTestPlaces(found []Diagnostic, readers []testReader, best *Tests, dirs *directories) []Diagnostic {
+// addTestPositions adds the positions of Go's failed tests to the compilers' findings, in the order of the output.
+func addTestPositions(found []Diagnostic, readers []testReader, best *Tests, dirs *directories) []Diagnostic {
 	for _, r := range readers {
 		g, isGo := r.(*goTests)
 		if !isGo || &g.Tests != best {
 			continue
 		}
-		for _, d := range g.places {
+		for _, d := range g.positions {
 			if dir := dirs.directoryAt(d.At); dir != "" && !isAbs(d.File) {
 				d.File = joinPath(dir, d.File)
 			}

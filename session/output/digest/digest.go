@@ -24,8 +24,8 @@ type Digest struct {
 	Max int // bytes of the result
 	// Fold keeps only a few of the lines that differ only in numbers, and the first line of each new shape. Output that
 	// fits is returned whole, unless it exceeds Whole bytes (0: no limit) and folding at least halves it.
-	Fold  bool
-	Whole int
+	Fold        bool
+	MaxUnfolded int
 
 	detector    *diagnostics.Stream // classifies lines; made on the first line
 	arena       textArena           // texts of the newest lines
@@ -122,8 +122,8 @@ func (d *Digest) Skip(bytes, lines int, from, to uint64) {
 	d.tail, d.tailSize = lineQueue{}, 0
 }
 
-// Gap adds a note to the digest at an output offset. The note is not a line of the output.
-func (d *Digest) Gap(text string, at uint64) {
+// AddGap adds a note to the digest at an output offset. The note is not a line of the output.
+func (d *Digest) AddGap(text string, at uint64) {
 	d.endLine()
 	d.Add([]byte(text), at, at, false)
 }
@@ -143,7 +143,7 @@ func (d *Digest) endLine() {
 		d.detector = diagnostics.NewStream("")
 	}
 	l.rank = rankNone
-	severity, shape, shaped := d.detector.JudgeShape(l.text)
+	severity, shape, shaped := d.detector.ReadShape(l.text)
 	d.directoryReports.update(d.detector, l)
 	class := d.classify(l.text, shape, shaped)
 	if severity == "" {
@@ -242,7 +242,7 @@ func (d *Digest) Finish() (string, Omission) {
 // build returns the digest with complete lines. last reports whether it includes the last line.
 func (d *Digest) build() (text string, omitted Omission, last bool) {
 	all := len(d.head) == d.lineCount
-	if !all || d.Fold && d.Whole > 0 && d.headSize > d.Whole {
+	if !all || d.Fold && d.MaxUnfolded > 0 && d.headSize > d.MaxUnfolded {
 		chosen := d.chooseLines()
 		text, omitted = d.render(chosen)
 		if last = len(chosen) > 0 && chosen[len(chosen)-1].index == d.lineCount-1; !all || len(text) <= d.headSize/2 {
@@ -349,7 +349,7 @@ func (d *Digest) render(lines []line) (string, Omission) {
 		if to <= next {
 			return
 		}
-		fmt.Fprintf(&b, "[… %s left out, from %d to %d]\n", lineCount(to-next), at, end)
+		fmt.Fprintf(&b, "[… %s left out, from %d to %d]\n", formatLineCount(to-next), at, end)
 		omitted.growGap(at, end)
 	}
 	for _, l := range lines {
@@ -376,8 +376,8 @@ func (d *Digest) firstOffset() uint64 {
 	return 0
 }
 
-// lineCount returns a number of lines as text.
-func lineCount(lines int) string {
+// formatLineCount returns a number of lines as text.
+func formatLineCount(lines int) string {
 	if lines == 1 {
 		return "1 line"
 	}

@@ -200,7 +200,7 @@ func TestFold_SimilarLines(t *testing.T) {
 // FEATURES: R105
 func TestFold_OutputThatFits(t *testing.T) {
 	fold := func(whole int, lines ...string) string {
-		text, _ := addAll(&Digest{Max: 8000, Fold: true, Whole: whole}, lines...)
+		text, _ := addAll(&Digest{Max: 8000, Fold: true, MaxUnfolded: whole}, lines...)
 		return text
 	}
 	var alike, unlike []string
@@ -266,7 +266,7 @@ func TestDigest_LeavesUnfinishedLineUnended(t *testing.T) {
 	many := buildLog(3000, 100)
 	for name, lines := range map[string][]string{"alone": {"Name? "}, "behind others": {"one", ">>> "}, "behind many": append(many, ">>> ")} {
 		for _, more := range []bool{true, false} {
-			for _, d := range []*Digest{{Max: 1500}, {Max: 1500, Fold: true, Whole: 2}} {
+			for _, d := range []*Digest{{Max: 1500}, {Max: 1500, Fold: true, MaxUnfolded: 2}} {
 				for i, l := range lines {
 					d.Add([]byte(l), uint64(i), uint64(i+1), more && i == len(lines)-1)
 				}

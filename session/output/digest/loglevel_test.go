@@ -66,7 +66,7 @@ func TestSimilarLines_ClassifiedAlike(t *testing.T) {
 			}
 		}
 		line := string(b)
-		_, shape, ok := s.JudgeShape(line)
+		_, shape, ok := s.ReadShape(line)
 		if !ok {
 			t.Fatalf("got no shape of %q", line)
 		}

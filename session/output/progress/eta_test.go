@@ -117,7 +117,7 @@ func FuzzFeed(f *testing.F) {
 		a.Finish(start)
 		c.Finish(start)
 		var told [2]State
-		for i, m := range []*Machine{whole, pieces} {
+		for i, m := range []*Estimator{whole, pieces} {
 			s := m.State(start.Add(time.Hour))
 			if p := s.Progress; !(p.Fraction >= 0 && p.Fraction <= 1) || p.Total > 0 && p.Current > p.Total || s.ETA < 0 {
 				t.Fatalf("%+v", s)

@@ -19,17 +19,17 @@ const (
 // Feed splits raw output into lines for a Machine. Chunk boundaries do not matter: an incomplete line is read before it is
 // redrawn, and when the caller of ReadUnfinished expects no more output for now.
 type Feed struct {
-	machine       *Machine
+	machine       *Estimator
 	plain         plaintext.Writer
 	base          uint64 // offset of the plain text's first byte
 	partialRedraw []byte // bytes at the end that may start a redraw
 	// screens detects full-screen programs; what they draw on their own screen is not read.
 	screens attach.Screens
-	scratch []byte // scratch
+	scratch []byte // reused buffer
 }
 
 // NewFeed returns a Feed for a machine, with output that starts at an offset.
-func NewFeed(m *Machine, from uint64) *Feed {
+func NewFeed(m *Estimator, from uint64) *Feed {
 	return &Feed{machine: m, base: from, plain: plaintext.Writer{MaxLine: maxLine}}
 }
 

@@ -54,8 +54,8 @@ type Start struct {
 	Earlier []time.Duration
 }
 
-// Machine tracks one command. Lines must be added in order, and times must not decrease.
-type Machine struct {
+// Estimator tracks one command. Lines must be added in order, and times must not decrease.
+type Estimator struct {
 	started       time.Time
 	usualDuration time.Duration
 	command       string
@@ -69,12 +69,12 @@ type Machine struct {
 }
 
 // New returns a machine for a command that starts now.
-func New(s Start) *Machine {
-	return &Machine{started: s.Time, usualDuration: Median(s.Earlier), command: s.Command}
+func New(s Start) *Estimator {
+	return &Estimator{started: s.Time, usualDuration: Median(s.Earlier), command: s.Command}
 }
 
 // AddLine adds a complete line without its end; from is the offset of its first byte.
-func (m *Machine) AddLine(text string, from uint64, now time.Time) {
+func (m *Estimator) AddLine(text string, from uint64, now time.Time) {
 	if m.problems == nil {
 		m.problems = diagnostics.NewStream(m.command)
 	}
@@ -89,7 +89,7 @@ func (m *Machine) AddLine(text string, from uint64, now time.Time) {
 }
 
 // findFirst records the first error. An error with a file replaces a first one without a file.
-func (m *Machine) findFirst(index int) {
+func (m *Estimator) findFirst(index int) {
 	if m.first != nil && m.first.File != "" {
 		return
 	}
@@ -105,7 +105,7 @@ func (m *Machine) findFirst(index int) {
 }
 
 // ReadUnfinished reads the incomplete line in its current form.
-func (m *Machine) ReadUnfinished(text string, from uint64, now time.Time) {
+func (m *Estimator) ReadUnfinished(text string, from uint64, now time.Time) {
 	if r, ok := parseReading(text); ok {
 		m.tracker.addReading(r, from, true, now)
 		return
@@ -116,7 +116,7 @@ func (m *Machine) ReadUnfinished(text string, from uint64, now time.Time) {
 }
 
 // SetReported records the progress that the program reports itself (OSC 9;4), in the emulator's terms.
-func (m *Machine) SetReported(state string, percent int) {
+func (m *Estimator) SetReported(state string, percent int) {
 	m.reported = Progress{Kind: Kind(state), Reported: true, Fraction: float64(percent) / 100}
 	if state == "none" || state == "" {
 		m.reported = Progress{}
@@ -124,17 +124,17 @@ func (m *Machine) SetReported(state string, percent int) {
 }
 
 // SetEarlier sets the durations of earlier runs, newest first.
-func (m *Machine) SetEarlier(earlier []time.Duration) { m.usualDuration = Median(earlier) }
+func (m *Estimator) SetEarlier(earlier []time.Duration) { m.usualDuration = Median(earlier) }
 
 // NoteSkipped records that some of the output will not be read.
-func (m *Machine) NoteSkipped() {
+func (m *Estimator) NoteSkipped() {
 	if m.partial = true; m.problems != nil {
 		m.problems.NoteGap()
 	}
 }
 
 // State returns the state at a time.
-func (m *Machine) State(now time.Time) State {
+func (m *Estimator) State(now time.Time) State {
 	s := State{Progress: m.reported, First: m.first, Elapsed: now.Sub(m.started), Partial: m.partial}
 	if m.problems != nil {
 		s.Errors, s.Warnings = m.problems.Counts()

@@ -49,7 +49,7 @@ func playScript(t *testing.T, file string, pieces bool) {
 	}
 	defer f.Close()
 	now := start
-	var m *Machine
+	var m *Estimator
 	var feed *Feed
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {

@@ -45,11 +45,11 @@ func NewFeed(term *vterm.Terminal, emit func(line string)) *Feed {
 // row returns row i of the screen.
 func (f *Feed) row(i int) Row {
 	f.term.Row(&f.frame, &f.line, i)
-	return f.asRow(&f.line)
+	return f.toRow(&f.line)
 }
 
-// asRow converts a line of the emulator.
-func (f *Feed) asRow(l *vterm.Line) Row {
+// toRow converts a line of the emulator.
+func (f *Feed) toRow(l *vterm.Line) Row {
 	f.text = f.text[:0]
 	for _, c := range l.Cells {
 		f.text = f.frame.AppendText(f.text, c)
@@ -66,9 +66,9 @@ func (f *Feed) compareScreen() {
 	f.comparedVersion = f.frame.Version
 	f.rows = f.rows[:0]
 	for i := range f.frame.Lines {
-		f.rows = append(f.rows, f.asRow(&f.frame.Lines[i]))
+		f.rows = append(f.rows, f.toRow(&f.frame.Lines[i]))
 	}
-	f.builder.Screen(f.rows)
+	f.builder.CompareScreen(f.rows)
 }
 
 // Write feeds output that was printed at the given time.
@@ -177,11 +177,11 @@ func (f *Feed) feedSequence(p []byte) []byte {
 func (f *Feed) detectClear() {
 	f.term.Frame(&f.frame, vterm.Query{})
 	for i := range f.frame.Lines {
-		if f.asRow(&f.frame.Lines[i]).Text != "" {
+		if f.toRow(&f.frame.Lines[i]).Text != "" {
 			return
 		}
 	}
-	f.builder.ScreenCleared()
+	f.builder.NoteScreenCleared()
 }
 
 // Resize changes the terminal's size.

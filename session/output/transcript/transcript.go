@@ -33,9 +33,9 @@ type Stats struct {
 	Redrawn int // rows that replaced a similar one, and are not in the text
 }
 
-// InPlace reports whether the program mostly redrew rows (top, a progress display). The text then holds little of its
+// IsInPlace reports whether the program mostly redrew rows (top, a progress display). The text then holds little of its
 // output.
-func (s Stats) InPlace() bool { return s.Redrawn > 200 && s.Redrawn > 8*s.Lines }
+func (s Stats) IsInPlace() bool { return s.Redrawn > 200 && s.Redrawn > 8*s.Lines }
 
 // Builder builds the text.
 type Builder struct {
@@ -86,14 +86,14 @@ func (b *Builder) AddScroll(top, bottom, n int, row func(i int) Row) {
 			b.emitted--
 			continue
 		}
-		b.scrolledOff(row(top + i))
+		b.handleScrolledOff(row(top + i))
 	}
 	copy(region, region[n:])
 	clear(region[height-n:])
 }
 
-// scrolledOff handles a row that scrolled off the top.
-func (b *Builder) scrolledOff(r Row) {
+// handleScrolledOff handles a row that scrolled off the top.
+func (b *Builder) handleScrolledOff(r Row) {
 	if b.cleared == nil {
 		b.emitRow(r)
 		return
@@ -103,8 +103,8 @@ func (b *Builder) scrolledOff(r Row) {
 	}
 }
 
-// ScreenCleared records that the whole screen was cleared.
-func (b *Builder) ScreenCleared() {
+// NoteScreenCleared records that the whole screen was cleared.
+func (b *Builder) NoteScreenCleared() {
 	if !slices.ContainsFunc(b.rows, func(r Row) bool { return r.Text != "" }) {
 		return
 	}
@@ -157,8 +157,8 @@ func (b *Builder) growRows(n int) {
 	}
 }
 
-// Screen compares the current screen with the expected rows.
-func (b *Builder) Screen(rows []Row) {
+// CompareScreen compares the current screen with the expected rows.
+func (b *Builder) CompareScreen(rows []Row) {
 	b.stats.Screens++
 	b.resolveClear(rows)
 	b.growRows(len(rows))

@@ -168,10 +168,10 @@ func TestStats_InPlace(t *testing.T) {
 		pieces = append(pieces, s)
 	}
 	lines, stats := transcriptOf(60, 10, pieces...)
-	if !stats.InPlace() || len(lines) > 10 {
+	if !stats.IsInPlace() || len(lines) > 10 {
 		t.Errorf("%+v, %q", stats, lines)
 	}
-	if _, stats := transcriptOf(60, 10, strings.Repeat("a line of a log\r\n", 1000)); stats.InPlace() {
+	if _, stats := transcriptOf(60, 10, strings.Repeat("a line of a log\r\n", 1000)); stats.IsInPlace() {
 		t.Errorf("a log: %+v", stats)
 	}
 }

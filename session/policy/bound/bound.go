@@ -25,9 +25,9 @@ var openers = map[string]int{"if": 1, "while": 1, "until": 1, "for": 1, "case": 
 	"coproc": 1, "function": 1,
 	"fi": -1, "done": -1, "esac": -1}
 
-// TooDeep reports whether a line would make the parser nest too deeply. It ignores quotes: quoted text with hundreds of
-// open brackets also counts.
-func TooDeep(s string) bool {
+// IsTooLarge reports whether a line is too long, has too many tokens or nests too deeply for the parser. It ignores quotes:
+// quoted text with hundreds of open brackets also counts.
+func IsTooLarge(s string) bool {
 	if len(s) > maxBytes || len(s) > MaxShort && hasTooManyTokens(s) {
 		return true
 	}

@@ -12,7 +12,7 @@ func TestTooDeepLeavesOrdinaryLinesAlone(t *testing.T) {
 		strings.Repeat("if true; then x=$(echo {a,b}); fi\n", 1000),
 		strings.Repeat("make && ", 100) + "true",
 	} {
-		if TooDeep(line) {
+		if IsTooLarge(line) {
 			t.Errorf("not parsed: %q", line[:min(len(line), 80)])
 		}
 	}

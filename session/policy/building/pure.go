@@ -36,9 +36,9 @@ var (
 	}
 )
 
-// Pure reports whether code of a language only computes and prints: imports, and expressions with only harmless calls.
+// IsPure reports whether code of a language only computes and prints: imports, and expressions with only harmless calls.
 // It knows a small part of each language and rejects the rest.
-func Pure(lang, code string) bool {
+func IsPure(lang, code string) bool {
 	known := map[string]*language{"python": python, "node": node}[lang]
 	if known == nil || len(code) > 4096 || strings.ContainsAny(code, "\n\r`") {
 		return false
@@ -46,7 +46,7 @@ func Pure(lang, code string) bool {
 	statements := strings.Split(code, ";")
 	return !slices.ContainsFunc(statements, func(s string) bool {
 		s = strings.TrimSpace(s)
-		return s != "" && !(known == python && imports(s)) && !known.expression(s)
+		return s != "" && !(known == python && imports(s)) && !known.isExpression(s)
 	})
 }
 
@@ -59,8 +59,8 @@ func imports(s string) bool {
 	})
 }
 
-// expression reports whether text is an expression with known names only.
-func (l *language) expression(text string) bool {
+// isExpression reports whether text is an expression with known names only.
+func (l *language) isExpression(text string) bool {
 	before := ""
 	for text != "" {
 		t := token.FindString(text)

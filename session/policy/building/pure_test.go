@@ -29,7 +29,7 @@ func TestPure(t *testing.T) {
 		{"node", `/"/,require('child_process').execSync('id'),/"/`, false}, {"node", `1/*"*/,eval('x')//"`, false}, {"node", `if (1) /"/,eval('x'),/"/`, false},
 		{"node", `typeof /"/,eval('x'),/"/`, false}, {"node", "and (1)", false},
 	} {
-		if got := Pure(row.lang, row.code); got != row.pure {
+		if got := IsPure(row.lang, row.code); got != row.pure {
 			t.Errorf("%s: %q: %v", row.lang, row.code, got)
 		}
 	}

@@ -139,8 +139,8 @@ var table = sync.OnceValue(func() map[string]*Program {
 // Lookup returns the row of a building program, or nil.
 func Lookup(name string) *Program { return table()[name] }
 
-// Sub reports whether a subcommand only builds; of a program without subcommands each word does.
-func (p *Program) Sub(sub string) bool { return p.Subs == "" || listHas(p.Subs, sub) }
+// AllowsSubcommand reports whether a subcommand only builds; of a program without subcommands each word does.
+func (p *Program) AllowsSubcommand(sub string) bool { return p.Subs == "" || listHas(p.Subs, sub) }
 
 // listHas reports whether a list contains a word; "x*" matches a prefix, "a*b" prefix and suffix.
 func listHas(list, word string) bool {
@@ -221,14 +221,14 @@ func (p *Program) IsPlace(word string) bool {
 // publishWords are parts of names that projects use for publishing.
 var publishWords = strings.Fields("publish deploy release upload uploadarchives uninstall sitedeploy publishtomavenlocal closeandreleaserepository")
 
-// Publishes returns the operand by which something leaves the project (make install, gradle publish, npm run deploy),
+// PublishOperand returns the operand by which something leaves the project (make install, gradle publish, npm run deploy),
 // or "".
-func Publishes(program string, operands []string) string {
+func PublishOperand(program string, operands []string) string {
 	if program == "git" {
 		return "" // its words are branches, files and messages, and no goals
 	}
 	if program == "cmake" { // its targets are those of make
-		if target := Publishes("make", targetsOfCMake(operands)); target != "" {
+		if target := PublishOperand("make", targetsOfCMake(operands)); target != "" {
 			return target
 		}
 	}

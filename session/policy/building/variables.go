@@ -34,9 +34,9 @@ const wordVariables = "GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GO11
 	"CMAKE_BUILD_PARALLEL_LEVEL CMAKE_COLOR_DIAGNOSTICS npm_config_loglevel NPM_CONFIG_LOGLEVEL DOCKER_BUILDKIT DEB_BUILD_OPTIONS HISTSIZE MAKE_TERMOUT CCACHE_DISABLE " +
 	"VIRTUAL_ENV_DISABLE_PROMPT PIP_DISABLE_PIP_VERSION_CHECK JAVA_VERSION"
 
-// Variable reports whether a variable leaves programs unchanged. changes states that its name changes programs; inside
+// IsHarmlessVariable reports whether a variable leaves programs unchanged. changes states that its name changes programs; inside
 // reports whether a path is in the project.
-func Variable(name, value string, changes bool, inside func(path string) bool) bool {
+func IsHarmlessVariable(name, value string, changes bool, inside func(path string) bool) bool {
 	fields := strings.Fields(value)
 	switch {
 	case listHas("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GH_PAGER", name):

@@ -2,17 +2,17 @@ package damage
 
 // Reasons that several rows have.
 const (
-	onDisk   = "it destroys what is on a disk"
-	firmware = "it overwrites the firmware without which the machine does not start"
-	starts   = "it removes what the machine starts with"
-	drive    = "it may destroy what is on a disk"
-	needs    = "it removes packages that the machine needs"
-	ends     = "it ends the machine, and all that runs on it"
-	cutsOff  = "it may cut the machine off its network"
-	publish  = "it publishes for others, and that cannot be taken back"
-	destroys = "it destroys what is on other machines"
-	rewrites = "it rewrites or deletes what others have on the remote repository"
-	volumes  = "it destroys volumes, with the data of containers"
+	whyDisk           = "it destroys what is on a disk"
+	whyFirmware       = "it overwrites the firmware without which the machine does not start"
+	whyBootFiles      = "it removes what the machine starts with"
+	whyPerhapsDisk    = "it may destroy what is on a disk"
+	whyNeededPackages = "it removes packages that the machine needs"
+	whyStopsMachine   = "it ends the machine, and all that runs on it"
+	whyCutsOffNetwork = "it may cut the machine off its network"
+	whyPublishes      = "it publishes for others, and that cannot be taken back"
+	whyRemoteData     = "it destroys what is on other machines"
+	whyRemoteHistory  = "it rewrites or deletes what others have on the remote repository"
+	whyVolumes        = "it destroys volumes, with the data of containers"
 )
 
 // accessServices are the units without which the machine cannot be reached.
@@ -37,27 +37,27 @@ var table = []Row{
 	{Programs: "fdisk", Without: "-l --list -x -s", Kind: Disk, Of: "all"},
 	{Programs: "sfdisk", Without: "-l --list -d --dump -J --json -s -F -V", Kind: Disk, Of: "all"},
 	{Programs: "nvme", Verbs: "format sanitize write-zeroes write-uncor delete-ns write", Kind: Disk, Of: "all"},
-	{Programs: "nvme", Verbs: "detach-ns dsm admin-passthru io-passthru security-send", Kind: Volume, Why: drive},
-	{Programs: "nvme", Verbs: "fw-download fw-commit", Kind: Volume, Why: firmware},
+	{Programs: "nvme", Verbs: "detach-ns dsm admin-passthru io-passthru security-send", Kind: Volume, Why: whyPerhapsDisk},
+	{Programs: "nvme", Verbs: "fw-download fw-commit", Kind: Volume, Why: whyFirmware},
 	{Programs: "cryptsetup", Verbs: "luksformat* erase lukserase reencrypt format", Kind: Disk, Of: "all"},
 	{Programs: "cryptsetup", Verbs: "lukskillslot luksremovekey", Kind: Volume, Why: "without another key, what is on the disk is lost"},
 	{Programs: "parted", Any: "mklabel mktable rm mkpart resizepart mkpartfs", Kind: Disk, Of: "all"},
 	{Programs: "hdparm", With: "--security-erase* --trim-sector-ranges --write-sector --make-bad-sector --security-set-pass --yes-i-know-what-i-am-doing",
 		Kind: Disk, Of: "all"},
-	{Programs: "hdparm", With: "--fwdownload*", Kind: Volume, Why: firmware},
-	{Programs: "zpool", Verbs: "destroy labelclear", Kind: Denies, Why: onDisk},
-	{Programs: "diskutil", Verbs: "erasedisk erasevolume zerodisk secureerase partitiondisk randomdisk format reformat deletevolume deletecontainer", Kind: Denies, Why: onDisk},
-	{Programs: "bcachefs", Verbs: "format", Kind: Denies, Why: onDisk},
+	{Programs: "hdparm", With: "--fwdownload*", Kind: Volume, Why: whyFirmware},
+	{Programs: "zpool", Verbs: "destroy labelclear", Kind: Denies, Why: whyDisk},
+	{Programs: "diskutil", Verbs: "erasedisk erasevolume zerodisk secureerase partitiondisk randomdisk format reformat deletevolume deletecontainer", Kind: Denies, Why: whyDisk},
+	{Programs: "bcachefs", Verbs: "format", Kind: Denies, Why: whyDisk},
 	{Programs: "zfs", Verbs: "destroy", Kind: Volume, Why: "it destroys a file system"},
 	{Programs: "zfs", Verbs: "rollback", With: "-r -R", Kind: Volume, Why: "it destroys snapshots of a file system"},
 	{Programs: "btrfs", Verbs: "*/delete */remove", Kind: Tree, Of: "all"},
-	{Programs: "vgremove lvremove vgreduce lvreduce", Kind: Volume, Why: onDisk},
-	{Programs: "lvconvert", With: "--merge", Kind: Volume, Why: drive},
-	{Programs: "dmsetup", Verbs: "remove* wipe_table", Kind: Volume, Why: onDisk},
+	{Programs: "vgremove lvremove vgreduce lvreduce", Kind: Volume, Why: whyDisk},
+	{Programs: "lvconvert", With: "--merge", Kind: Volume, Why: whyPerhapsDisk},
+	{Programs: "dmsetup", Verbs: "remove* wipe_table", Kind: Volume, Why: whyDisk},
 	{Programs: "dmsetup", Verbs: "create load reload", Kind: Volume, Why: "users of the mapping can overwrite the disk behind it"},
 	{Programs: "xfs_io", With: "-c", Kind: File, Of: "last"},
-	{Programs: "fsarchiver", Verbs: "restfs restdir", Kind: Volume, Why: onDisk},
-	{Programs: "ocs-sr", Verbs: "restoredisk restoreparts", Kind: Volume, Why: onDisk},
+	{Programs: "fsarchiver", Verbs: "restfs restdir", Kind: Volume, Why: whyDisk},
+	{Programs: "ocs-sr", Verbs: "restoredisk restoreparts", Kind: Volume, Why: whyDisk},
 	{Programs: "zstd gzip gunzip bzip2 xz unxz lz4 lzop", Kind: File, Of: "-o"},
 
 	{Programs: "awk gawk mawk", Kind: File, Of: "-p -o -d --profile --pretty-print --dump-variables"},
@@ -81,13 +81,13 @@ var table = []Row{
 	{Programs: "objcopy", Kind: File, Of: "last"},
 
 	// What the machine starts and runs with.
-	{Programs: "flashrom", With: "-w --write -E --erase -r-x", Kind: Denies, Why: firmware},
-	{Programs: "fastboot", With: "-w", Kind: Volume, Why: onDisk},
-	{Programs: "fastboot", Verbs: "erase format*", Kind: Volume, Why: onDisk},
-	{Programs: "fwupdtool fwupdmgr", Verbs: "install-blob install downgrade", Kind: System, Why: firmware},
-	{Programs: "update-initramfs", With: "-d", Kind: System, Why: starts},
-	{Programs: "efibootmgr", With: "-B --delete-bootnum -O --delete-bootorder", Kind: System, Why: starts},
-	{Programs: "bootctl", Verbs: "remove", Kind: System, Why: starts},
+	{Programs: "flashrom", With: "-w --write -E --erase -r-x", Kind: Denies, Why: whyFirmware},
+	{Programs: "fastboot", With: "-w", Kind: Volume, Why: whyDisk},
+	{Programs: "fastboot", Verbs: "erase format*", Kind: Volume, Why: whyDisk},
+	{Programs: "fwupdtool fwupdmgr", Verbs: "install-blob install downgrade", Kind: System, Why: whyFirmware},
+	{Programs: "update-initramfs", With: "-d", Kind: System, Why: whyBootFiles},
+	{Programs: "efibootmgr", With: "-B --delete-bootnum -O --delete-bootorder", Kind: System, Why: whyBootFiles},
+	{Programs: "bootctl", Verbs: "remove", Kind: System, Why: whyBootFiles},
 	{Programs: "mokutil", With: "--reset --delete --disable-validation", Kind: System, Why: "it changes which systems the machine starts"},
 	{Programs: "kexec", With: "-e --exec -p", Kind: System, Why: "it starts another system at once, and ends all that runs"},
 	{Programs: "systemctl", Verbs: "kexec isolate rescue emergency switch-root", Kind: System, Why: "it ends nearly all that runs"},
@@ -99,61 +99,61 @@ var table = []Row{
 	{Programs: "insmod", Kind: System, Why: "the module may do anything"},
 
 	// The machine ends, or its network.
-	{Programs: "shutdown reboot halt poweroff", Without: "-c -k -w --wtmp-only --show --help --version", Kind: System, Why: ends},
-	{Programs: "init telinit", Verbs: "0 1 6 s S", Kind: System, Why: ends},
+	{Programs: "shutdown reboot halt poweroff", Without: "-c -k -w --wtmp-only --show --help --version", Kind: System, Why: whyStopsMachine},
+	{Programs: "init telinit", Verbs: "0 1 6 s S", Kind: System, Why: whyStopsMachine},
 	{Programs: "systemctl loginctl", Verbs: "poweroff reboot halt soft-reboot suspend hibernate hybrid-sleep suspend-then-hibernate sleep exit",
-		Without: "--user", Kind: System, Why: ends},
-	{Programs: "systemctl", Verbs: "stop disable mask kill", Any: accessServices, Kind: System, Why: cutsOff},
-	{Programs: "service rc-service", Any: "stop", With: accessServices, Kind: System, Why: cutsOff},
-	{Programs: "iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft ebtables arptables", With: "-F --flush -X --delete-chain", Kind: System, Why: cutsOff},
-	{Programs: "iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft", With: "-P --policy", Any: "DROP REJECT", Kind: System, Why: cutsOff},
-	{Programs: "iptables-restore ip6tables-restore", Without: "-t --test -n --noflush", Kind: System, Why: cutsOff},
-	{Programs: "nft", Any: "flush", Kind: System, Why: cutsOff},
-	{Programs: "ufw", Verbs: "enable reset default", Kind: System, Why: cutsOff},
-	{Programs: "ip", Any: "down flush", Kind: System, Why: cutsOff},
-	{Programs: "ip", Verbs: "r*/del* a*/del* l*/del*", Kind: System, Why: cutsOff},
-	{Programs: "ifconfig", Any: "down", Kind: System, Why: cutsOff},
-	{Programs: "ifdown", Kind: System, Why: cutsOff},
-	{Programs: "nmcli", Any: "off down disconnect", Kind: System, Why: cutsOff},
+		Without: "--user", Kind: System, Why: whyStopsMachine},
+	{Programs: "systemctl", Verbs: "stop disable mask kill", Any: accessServices, Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "service rc-service", Any: "stop", With: accessServices, Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft ebtables arptables", With: "-F --flush -X --delete-chain", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft", With: "-P --policy", Any: "DROP REJECT", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "iptables-restore ip6tables-restore", Without: "-t --test -n --noflush", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "nft", Any: "flush", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "ufw", Verbs: "enable reset default", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "ip", Any: "down flush", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "ip", Verbs: "r*/del* a*/del* l*/del*", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "ifconfig", Any: "down", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "ifdown", Kind: System, Why: whyCutsOffNetwork},
+	{Programs: "nmcli", Any: "off down disconnect", Kind: System, Why: whyCutsOffNetwork},
 
 	// What is published, destroyed or rewritten elsewhere.
-	{Programs: "npm pnpm yarn bun", Verbs: "publish unpublish deprecate npm/publish", Without: "--dry-run", Kind: Elsewhere, Why: publish},
-	{Programs: "cargo", Verbs: "publish yank", Without: "--dry-run -n", Kind: Elsewhere, Why: publish},
-	{Programs: "gem", Verbs: "push yank", Kind: Elsewhere, Why: publish},
-	{Programs: "twine", Verbs: "upload", Kind: Elsewhere, Why: publish},
-	{Programs: "poetry uv flit hatch pdm jsr vsce ovsx", Verbs: "publish", Without: "--dry-run", Kind: Elsewhere, Why: publish},
-	{Programs: "dart flutter", Verbs: "pub/publish", Without: "-n --dry-run", Kind: Elsewhere, Why: publish},
-	{Programs: "dotnet nuget", Verbs: "nuget/push push", Kind: Elsewhere, Why: publish},
-	{Programs: "mvn mvnw", Any: "deploy", Kind: Elsewhere, Why: publish},
-	{Programs: "gradle gradlew", Any: "publish publishPlugins", Kind: Elsewhere, Why: publish},
-	{Programs: "terraform tofu terragrunt", Any: "destroy apply", Without: "-help --help", Kind: Elsewhere, Why: destroys},
-	{Programs: "terraform tofu terragrunt", Verbs: "state/rm workspace/delete", Kind: Elsewhere, Why: destroys},
-	{Programs: "pulumi cdk", Verbs: "up destroy deploy", Kind: Elsewhere, Why: destroys},
-	{Programs: "kubectl oc", Verbs: "delete drain", Without: "--dry-run*", Kind: Elsewhere, Why: destroys},
-	{Programs: "kubectl oc", Verbs: "replace", With: "--force", Kind: Elsewhere, Why: destroys},
-	{Programs: "helm", Verbs: "uninstall delete del un", Without: "--dry-run*", Kind: Elsewhere, Why: destroys},
-	{Programs: "aws", Verbs: "s3/rm s3/rb */delete-* */terminate-* */deregister-*", Without: "--dryrun --dry-run", Kind: Elsewhere, Why: destroys},
-	{Programs: "aws", Verbs: "s3/sync", With: "--delete", Without: "--dryrun", Kind: Elsewhere, Why: destroys},
-	{Programs: "gsutil", Any: "rm rb", Kind: Elsewhere, Why: destroys},
-	{Programs: "gcloud az doctl heroku fly flyctl vercel netlify", Any: "delete destroy apps:destroy pg:reset rm remove", Kind: Elsewhere, Why: destroys},
-	{Programs: "gh glab", Verbs: "repo/delete repo/archive release/delete secret/delete variable/delete issue/delete gist/delete", Kind: Elsewhere, Why: destroys},
-	{Programs: "gh glab", Verbs: "api", Any: "DELETE --method=DELETE -XDELETE", Kind: Elsewhere, Why: destroys},
-	{Programs: "dropdb", Kind: Elsewhere, Why: destroys},
-	{Programs: "mysqladmin mariadb-admin", Any: "drop", Kind: Elsewhere, Why: destroys},
-	{Programs: "redis-cli", Any: "FLUSHALL FLUSHDB flushall flushdb", Kind: Elsewhere, Why: destroys},
-	{Programs: "git", Verbs: "push", With: "--force -f --mirror --delete -d --prune +* :*", Without: "/* ./* ../* file:* -n --dry-run", Kind: Elsewhere, Why: rewrites},
-	{Programs: "docker podman", Verbs: "system/prune", With: "--volumes", Kind: Volume, Why: volumes},
-	{Programs: "docker podman", Verbs: "volume/prune volume/rm", Kind: Volume, Why: volumes},
-	{Programs: "docker docker-compose podman-compose", Verbs: "compose/down down", With: "-v --volumes", Kind: Volume, Why: volumes},
+	{Programs: "npm pnpm yarn bun", Verbs: "publish unpublish deprecate npm/publish", Without: "--dry-run", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "cargo", Verbs: "publish yank", Without: "--dry-run -n", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "gem", Verbs: "push yank", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "twine", Verbs: "upload", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "poetry uv flit hatch pdm jsr vsce ovsx", Verbs: "publish", Without: "--dry-run", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "dart flutter", Verbs: "pub/publish", Without: "-n --dry-run", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "dotnet nuget", Verbs: "nuget/push push", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "mvn mvnw", Any: "deploy", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "gradle gradlew", Any: "publish publishPlugins", Kind: Elsewhere, Why: whyPublishes},
+	{Programs: "terraform tofu terragrunt", Any: "destroy apply", Without: "-help --help", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "terraform tofu terragrunt", Verbs: "state/rm workspace/delete", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "pulumi cdk", Verbs: "up destroy deploy", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "kubectl oc", Verbs: "delete drain", Without: "--dry-run*", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "kubectl oc", Verbs: "replace", With: "--force", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "helm", Verbs: "uninstall delete del un", Without: "--dry-run*", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "aws", Verbs: "s3/rm s3/rb */delete-* */terminate-* */deregister-*", Without: "--dryrun --dry-run", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "aws", Verbs: "s3/sync", With: "--delete", Without: "--dryrun", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "gsutil", Any: "rm rb", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "gcloud az doctl heroku fly flyctl vercel netlify", Any: "delete destroy apps:destroy pg:reset rm remove", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "gh glab", Verbs: "repo/delete repo/archive release/delete secret/delete variable/delete issue/delete gist/delete", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "gh glab", Verbs: "api", Any: "DELETE --method=DELETE -XDELETE", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "dropdb", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "mysqladmin mariadb-admin", Any: "drop", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "redis-cli", Any: "FLUSHALL FLUSHDB flushall flushdb", Kind: Elsewhere, Why: whyRemoteData},
+	{Programs: "git", Verbs: "push", With: "--force -f --mirror --delete -d --prune +* :*", Without: "/* ./* ../* file:* -n --dry-run", Kind: Elsewhere, Why: whyRemoteHistory},
+	{Programs: "docker podman", Verbs: "system/prune", With: "--volumes", Kind: Volume, Why: whyVolumes},
+	{Programs: "docker podman", Verbs: "volume/prune volume/rm", Kind: Volume, Why: whyVolumes},
+	{Programs: "docker docker-compose podman-compose", Verbs: "compose/down down", With: "-v --volumes", Kind: Volume, Why: whyVolumes},
 
 	// Packages.
-	{Programs: "apt apt-get aptitude", Verbs: "remove purge autoremove autopurge", Any: essentialPackages, Kind: System, Why: needs},
-	{Programs: "apt apt-get aptitude", With: "--allow-remove-essential --force-yes", Kind: System, Why: needs},
-	{Programs: "dpkg", With: "-r -P --remove --purge", Any: essentialPackages, Kind: System, Why: needs},
-	{Programs: "dpkg", With: "--force-all --force-remove-essential", Kind: System, Why: needs},
-	{Programs: "rpm", With: "-e --erase", Any: essentialPackages, Kind: System, Why: needs},
-	{Programs: "dnf yum zypper apk", Verbs: "remove rm erase del", Any: essentialPackages, Kind: System, Why: needs},
-	{Programs: "pacman", With: "-R*", Any: essentialPackages, Kind: System, Why: needs},
+	{Programs: "apt apt-get aptitude", Verbs: "remove purge autoremove autopurge", Any: essentialPackages, Kind: System, Why: whyNeededPackages},
+	{Programs: "apt apt-get aptitude", With: "--allow-remove-essential --force-yes", Kind: System, Why: whyNeededPackages},
+	{Programs: "dpkg", With: "-r -P --remove --purge", Any: essentialPackages, Kind: System, Why: whyNeededPackages},
+	{Programs: "dpkg", With: "--force-all --force-remove-essential", Kind: System, Why: whyNeededPackages},
+	{Programs: "rpm", With: "-e --erase", Any: essentialPackages, Kind: System, Why: whyNeededPackages},
+	{Programs: "dnf yum zypper apk", Verbs: "remove rm erase del", Any: essentialPackages, Kind: System, Why: whyNeededPackages},
+	{Programs: "pacman", With: "-R*", Any: essentialPackages, Kind: System, Why: whyNeededPackages},
 
 	// Trees that go.
 	{Programs: "python python3 pypy", With: "--clear", Any: "venv", Kind: Tree, Of: "last"},

@@ -35,9 +35,9 @@ var escapingEffects = []effectRow{
 
 const network = "the network"
 
-// Beyond returns why a draft of a directory does not hold all effects of a line, or "". All commands of the line count: those
+// EscapeReason returns why a draft of a directory does not hold all effects of a line, or "". All commands of the line count: those
 // that need no approval run in the draft, too.
-func Beyond(commands []policy.Command, root string) string {
+func EscapeReason(commands []policy.Command, root string) string {
 	for i := range commands {
 		c := parse(&commands[i])
 		if why := c.escapeReason(root); why != "" {

@@ -49,7 +49,7 @@ func TestBeyond_NamesWhatNoDraftHolds(t *testing.T) {
 		"find ~ -mtime +0 -delete":         `rule "hard:remove" requires an answer before find runs`,
 	} {
 		j := e.Judge(policy.Line{Text: line, Cwd: "/home/me/p", Home: "/home/me"})
-		if got := Beyond(j.Commands, "/home/me/p"); got != want {
+		if got := EscapeReason(j.Commands, "/home/me/p"); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestBuildDraft_AsksLessBeforeTheRun(t *testing.T) {
 				continue
 			}
 			build++
-			if Beyond(d.Commands, "/home/me/p") != "" || strings.Contains(x.Cmd, "/tmp") {
+			if EscapeReason(d.Commands, "/home/me/p") != "" || strings.Contains(x.Cmd, "/tmp") {
 				before++
 			}
 		}

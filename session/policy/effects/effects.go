@@ -72,7 +72,7 @@ func parse(of *policy.Command) *command {
 	} else {
 		c.args = c.row.Parse(of.Argv[1:])
 	}
-	if at := c.args.At; len(c.args.Operands) > 0 && at >= 0 && at+1 < len(of.Argv) {
+	if at := c.args.FirstOperandIndex; len(c.args.Operands) > 0 && at >= 0 && at+1 < len(of.Argv) {
 		c.words = programs.Short(c.name, of.Argv[at+1:])
 	}
 	name := c.name

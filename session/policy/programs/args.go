@@ -6,7 +6,7 @@ import "strings"
 type Option struct {
 	Name     string // as in the table: "-n", "--lines"
 	Value    string
-	Has      bool     // it has a value
+	HasValue bool     // it has a value
 	separate bool     // the value is the next word
 	Argv     []string // the command that follows it, for options like find's -exec
 	End      string   // what ended Argv: ";" or "+", or "" at the end of the line
@@ -14,10 +14,10 @@ type Option struct {
 
 // Args is a parsed argument list.
 type Args struct {
-	Options  []Option
-	Operands []string
-	Dashes   bool // "--" was given
-	At       int  // index in the list of the first operand, or its length
+	Options           []Option
+	Operands          []string
+	Dashes            bool // "--" was given
+	FirstOperandIndex int  // index in the list of the first operand, or its length
 
 	ambiguous []string // words behind a "--" that may be the value of the option before it
 }
@@ -42,7 +42,7 @@ func (a *Args) Has(names ...string) bool {
 
 // Parse parses the words after the program's name.
 func (p *Program) Parse(words []string) Args {
-	a := Args{At: len(words)}
+	a := Args{FirstOperandIndex: len(words)}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		isOption := len(w) > 1 && w[0] == '-' && !a.Dashes
@@ -62,7 +62,7 @@ func (p *Program) Parse(words []string) Args {
 			i = p.short(&a, words, i)
 		default:
 			if len(a.Operands) == 0 {
-				a.At = i
+				a.FirstOperandIndex = i
 			}
 			if p.Stop && !(p.Assigns && strings.Contains(w, "=") && !strings.HasPrefix(w, "=")) {
 				a.Operands = append(a.Operands, words[i:]...)
@@ -106,7 +106,7 @@ func (p *Program) long(a *Args, words []string, i int) int {
 	} else {
 		name = p.full(name)
 	}
-	o := Option{Name: name, Value: value, Has: has}
+	o := Option{Name: name, Value: value, HasValue: has}
 	switch {
 	case p.set().argv[name]:
 		for i++; i < len(words); i++ {
@@ -118,7 +118,7 @@ func (p *Program) long(a *Args, words []string, i int) int {
 		}
 	case !has && p.set().values[name] && i+1 < len(words):
 		i++
-		o.Value, o.Has, o.separate = words[i], true, true
+		o.Value, o.HasValue, o.separate = words[i], true, true
 	}
 	a.Options = append(a.Options, o)
 	return i
@@ -130,7 +130,7 @@ func (p *Program) mayTake(word string, a *Args) bool {
 		return false
 	}
 	last := a.Options[len(a.Options)-1]
-	return !last.Has && !p.set().flags[last.Name]
+	return !last.HasValue && !p.set().flags[last.Name]
 }
 
 // full completes an abbreviated long option: --checkpoint-act is --checkpoint-action.
@@ -166,7 +166,7 @@ func (p *Program) short(a *Args, words []string, i int) int {
 			return len(words)
 		}
 		if p.set().values[o.Name] {
-			o.Has = true
+			o.HasValue = true
 			if k+1 < len(w) {
 				o.Value = w[k+1:]
 			} else if i+1 < len(words) {

@@ -64,7 +64,7 @@ func TestParse(t *testing.T) {
 		var got []string
 		for _, o := range a.Options {
 			s := o.Name
-			if o.Has {
+			if o.HasValue {
 				s += "=" + o.Value
 			}
 			got = append(got, s)

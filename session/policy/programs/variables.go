@@ -62,11 +62,11 @@ var variables = []variable{
 var index struct {
 	once  sync.Once
 	exact map[string][]*variable
-	open  []openName
+	open  []wildcardName
 }
 
-// openName is a name with a star, and its row.
-type openName struct {
+// wildcardName is a name with a star, and its row.
+type wildcardName struct {
 	begin, end string
 	row        *variable
 }
@@ -77,7 +77,7 @@ func makeIndex() {
 	for i := range variables {
 		for one := range strings.FieldsSeq(variables[i].Names) {
 			if begin, end, open := strings.Cut(one, "*"); open {
-				index.open = append(index.open, openName{begin, end, &variables[i]})
+				index.open = append(index.open, wildcardName{begin, end, &variables[i]})
 			} else {
 				index.exact[one] = append(index.exact[one], &variables[i])
 			}

@@ -136,7 +136,7 @@ func RuleTOML(r policy.Rule, comment string) string {
 	if r.Exact {
 		line("exact", "true")
 	}
-	text("decision", r.Word())
+	text("decision", r.VerdictText())
 	list("cwd", r.Roots)
 	if r.Why != "rule "+r.String() {
 		text("reason", r.Why)

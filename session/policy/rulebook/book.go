@@ -41,7 +41,7 @@ type Book struct {
 	userFile *fileState
 	projects map[string]*fileState
 	loads    int // number of loads so far: each loaded content gets a number
-	engines  map[string]*compiled
+	engines  map[string]*compiledEngine
 }
 
 // fileState is the last read state of a rule file.
@@ -83,7 +83,7 @@ func Open(o Options) *Book {
 	if o.now == nil {
 		o.now = time.Now
 	}
-	b := &Book{o: o, userFile: &fileState{path: o.File}, projects: map[string]*fileState{}, engines: map[string]*compiled{}}
+	b := &Book{o: o, userFile: &fileState{path: o.File}, projects: map[string]*fileState{}, engines: map[string]*compiledEngine{}}
 	b.reloadIfChanged(b.userFile, true)
 	return b
 }
@@ -126,7 +126,7 @@ func (b *Book) reloadIfChanged(k *fileState, now bool) bool {
 	st, link, err := statPath(k.path)
 	at := b.o.now()
 	switch {
-	case missing(err) && !link:
+	case isMissing(err) && !link:
 		if !k.existed && k.using != "" {
 			return false
 		}
@@ -219,8 +219,8 @@ func stricter(a, b policy.Preset) policy.Preset {
 	return b
 }
 
-// Known returns an error unless the name given to --policy is a preset or a section of the user's file.
-func (b *Book) Known(name string) error {
+// CheckPolicyName returns an error unless the name given to --policy is a preset or a section of the user's file.
+func (b *Book) CheckPolicyName(name string) error {
 	names := b.names()
 	if slices.Contains(names, name) {
 		return nil
@@ -255,12 +255,12 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	if s.Home == "" {
 		s.Home = b.o.Home
 	}
-	if s.Seen == nil {
-		s.Seen = new(LookupCache)
+	if s.Cache == nil {
+		s.Cache = new(LookupCache)
 	}
-	again := s.Seen.isFor(&s)
+	again := s.Cache.isFor(&s)
 	if !again {
-		s.Seen.projects = projectsOf(&s) // may be slow to answer: others do not wait for it
+		s.Cache.projects = projectsOf(&s) // may be slow to answer: others do not wait for it
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -270,9 +270,9 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	c := chooser{book: b, subject: &s, now: b.o.now()}
 	c.add(b.userFile, nil)
 	if !again {
-		s.Seen.projects = append(s.Seen.projects, b.missingProjects(&s)...)
+		s.Cache.projects = append(s.Cache.projects, b.missingProjects(&s)...)
 	}
-	for _, k := range b.projectsAt(s.Seen.projects, again) {
+	for _, k := range b.projectsAt(s.Cache.projects, again) {
 		c.add(k, b.trustOf(k))
 		if k.path == b.o.AssumeTrusted && k.file != nil {
 			c.files[len(c.files)-1].trust = &trustRecord{Path: k.path, Hash: k.file.Hash}
@@ -292,10 +292,10 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 
 // projectsOf returns the rule files of the projects that a subject is in.
 func projectsOf(s *Subject) (found []string) {
-	if !s.Real || mayBeInProject(s.Cwd) {
+	if !s.IsCwdResolved || mayBeInProject(s.Cwd) {
 		found = projectFiles(s.Cwd, s.Home)
 	}
-	for _, p := range projectFiles(s.Start, s.Home) {
+	for _, p := range projectFiles(s.StartDir, s.Home) {
 		if !slices.Contains(found, p) {
 			found = append(found, p)
 		}

@@ -133,7 +133,7 @@ not_match = ["git push"]
 	l.want(Subject{}, "$X y; git push", "ask")
 	j := l.judge(agent, "git push --force")
 	_, src := l.For(agent)
-	if e, ok := src.Where(j.Rule); !ok || e.Line != 4 || e.File != l.o.File || j.Instead != "git push --force-with-lease" {
+	if e, ok := src.FindRule(j.Rule); !ok || e.Line != 4 || e.File != l.o.File || j.Instead != "git push --force-with-lease" {
 		t.Errorf("%+v: %+v", j, e)
 	}
 	if j := l.judge(agent, "curl x"); j.Rule != "deny curl" {
@@ -173,10 +173,10 @@ preset = "listed"
 	l.want(Subject{Policy: "readonly"}, "make", "ask")
 	l.want(Subject{Policy: "off"}, "rm -rf /", "deny")
 	l.want(Subject{Policy: "gone"}, "ls", "ask")
-	if err := l.Known("reviews"); err == nil || !strings.Contains(err.Error(), `did you mean "review"`) {
+	if err := l.CheckPolicyName("reviews"); err == nil || !strings.Contains(err.Error(), `did you mean "review"`) {
 		t.Error(err)
 	}
-	if l.Known("review") != nil || l.Known("build") != nil {
+	if l.CheckPolicyName("review") != nil || l.CheckPolicyName("build") != nil {
 		t.Error("names that there are")
 	}
 }
@@ -239,8 +239,8 @@ until = "2026-11-21"
 	l.want(agent, "b", "deny")
 	l.want(agent, "c", "allow")
 	_, src := l.For(agent)
-	if len(src.Idle) != 1 || !strings.HasSuffix(src.Idle[0].Why, "it expired on 2026-11-21") || src.Idle[0].Line != 10 {
-		t.Errorf("%+v", src.Idle)
+	if len(src.Ineffective) != 1 || !strings.HasSuffix(src.Ineffective[0].Why, "it expired on 2026-11-21") || src.Ineffective[0].Line != 10 {
+		t.Errorf("%+v", src.Ineffective)
 	}
 	if at := src.Rules[1].Until; Until(src.Rules[0].Until) != "2026-11-22" || Until(at) != at.Local().Format(time.DateTime) {
 		t.Errorf("%v, %v", Until(src.Rules[0].Until), Until(at))
@@ -265,8 +265,8 @@ deny = ["npm publish"]`)
 	l.want(here, "docker ps", "deny")
 	l.want(here, "npm test", "ask")
 	_, src := l.For(here)
-	if len(src.Idle) != 1 || !strings.Contains(src.Idle[0].Why, "is not trusted") || src.Files[1].Trusted {
-		t.Errorf("%+v", src.Idle)
+	if len(src.Ineffective) != 1 || !strings.Contains(src.Ineffective[0].Why, "is not trusted") || src.Files[1].Trusted {
+		t.Errorf("%+v", src.Ineffective)
 	}
 	l.want(agent, "docker ps", "allow") // elsewhere
 	l.trust(dir)
@@ -332,14 +332,14 @@ cwd = ["/srv"]
 		l.want(here, line, want)
 	}
 	e, src := l.For(here)
-	if len(src.Idle) != 1 || src.Idle[0].Program != "rake" || !strings.Contains(src.Idle[0].Why, "in the project only") {
-		t.Errorf("%+v", src.Idle)
+	if len(src.Ineffective) != 1 || src.Ineffective[0].Program != "rake" || !strings.Contains(src.Ineffective[0].Why, "in the project only") {
+		t.Errorf("%+v", src.Ineffective)
 	}
 	if j := e.Judge(policy.Line{Text: "cd /tmp; npm install", Cwd: dir}); !strings.Contains(j.Why, "it counts in "+dir+" only") {
 		t.Errorf("why: %s", j.Why)
 	}
 	// A session that began in the project takes nothing along either, and one that came by a link is there.
-	l.want(Subject{Agent: "claude", Cwd: other, Start: dir}, "npm install", "ask")
+	l.want(Subject{Agent: "claude", Cwd: other, StartDir: dir}, "npm install", "ask")
 	link, into := filepath.Join(l.dir, "link"), filepath.Join(l.dir, "into")
 	for name, to := range map[string]string{link: dir, into: filepath.Join(dir, "sub")} {
 		if err := os.Symlink(to, name); err != nil {
@@ -363,7 +363,7 @@ func TestProjectsWithinProjects(t *testing.T) {
 	inner := l.project("mono/a/b", "preset = \"hard\"\n")
 	l.want(Subject{Agent: "x", Cwd: inner}, "docker ps", "deny")
 	l.want(Subject{Agent: "x", Cwd: inner}, "curl x", "ask")
-	l.want(Subject{Agent: "x", Cwd: "/", Start: outer}, "docker ps", "deny")
+	l.want(Subject{Agent: "x", Cwd: "/", StartDir: outer}, "docker ps", "deny")
 	l.want(Subject{Agent: "x", Cwd: "/"}, "docker ps", "allow")
 	// A link to the project is the project.
 	link := filepath.Join(l.dir, "link")
@@ -584,7 +584,7 @@ func TestProjectsOfRealDirectories(t *testing.T) {
 		t.Helper()
 		for _, dir := range []string{deep, filepath.Join(deep, "gone", "(deleted)"), "relative", ""} {
 			engine, from := l.For(Subject{Cwd: dir, Agent: "x"})
-			real, realFrom := l.For(Subject{Cwd: dir, Agent: "x", Real: true})
+			real, realFrom := l.For(Subject{Cwd: dir, Agent: "x", IsCwdResolved: true})
 			if engine != real || len(from.Files) != len(realFrom.Files) {
 				t.Errorf("%s: %q: %d files, and %d of a real directory", what, dir, len(from.Files), len(realFrom.Files))
 			}
@@ -603,7 +603,7 @@ func TestProjectsOfRealDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("a file", 2)
-	l.want(Subject{Cwd: deep, Real: true}, "curl x", "deny")
+	l.want(Subject{Cwd: deep, IsCwdResolved: true}, "curl x", "deny")
 }
 
 // Nobody gets out of a project by going deep into it.
@@ -618,7 +618,7 @@ func TestProjectsFarUp(t *testing.T) {
 	}
 	for _, real := range []bool{false, true} {
 		for _, cwd := range []string{deep, filepath.Join(deep, strings.Repeat("gone/", 100)), filepath.Join(deep, strings.Repeat("d/", 2000)), dir + "/" + strings.Repeat("d", 5000)} {
-			l.want(Subject{Cwd: cwd, Real: real}, "curl x", "deny")
+			l.want(Subject{Cwd: cwd, IsCwdResolved: real}, "curl x", "deny")
 		}
 	}
 }
@@ -635,12 +635,12 @@ func TestFilesAreSeenOnce(t *testing.T) {
 		t.Helper()
 		for _, p := range []string{"head", "rev", "curl", "tac", "wget"} {
 			if got := l.judge(s, p+" x").Verdict == policy.Deny; got != slices.Contains(programs, p) {
-				t.Errorf("%s in %s under %q, which has seen files (%v): denied %v", p, s.Cwd, s.Policy, s.Seen != nil, got)
+				t.Errorf("%s in %s under %q, which has seen files (%v): denied %v", p, s.Cwd, s.Policy, s.Cache != nil, got)
 			}
 		}
 	}
 	for _, real := range []bool{false, true} {
-		s := Subject{Agent: "x", Cwd: dir, Real: real, Seen: new(LookupCache)}
+		s := Subject{Agent: "x", Cwd: dir, IsCwdResolved: real, Cache: new(LookupCache)}
 		denied(s, "head", "curl")
 		l.write("policy.toml", `deny = ["rev"]`)
 		l.project("p", `deny = ["tac"]`)
@@ -653,10 +653,10 @@ func TestFilesAreSeenOnce(t *testing.T) {
 		l.write("policy.toml", `deny = ["head"]`)
 		l.project("p", `deny = ["curl"]`)
 		denied(s, "rev", "tac")
-		s.Seen = new(LookupCache)
+		s.Cache = new(LookupCache)
 		denied(s, "head", "curl")
 		l.write("policy.toml", `deny = ["rev"]`)
-		s.Seen = nil
+		s.Cache = nil
 		denied(s, "rev", "curl")
 		l.write("policy.toml", `deny = ["head"]`)
 	}
@@ -667,7 +667,7 @@ func BenchmarkFor(b *testing.B) {
 	for _, real := range []bool{false, true} {
 		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
 			for b.Loop() {
-				book.For(Subject{Agent: "x", Cwd: "/usr/share/doc", Real: real})
+				book.For(Subject{Agent: "x", Cwd: "/usr/share/doc", IsCwdResolved: real})
 			}
 		})
 	}

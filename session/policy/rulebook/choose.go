@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// compiled is an engine shared by equal subjects.
-type compiled struct {
+// compiledEngine is an engine shared by equal subjects.
+type compiledEngine struct {
 	engine  *policy.Engine
 	sources *Sources
 	until   time.Time // when the first of its rules expires; zero: never
@@ -23,11 +23,11 @@ type chooser struct {
 	book    *Book
 	subject *Subject
 	now     time.Time
-	files   []chosen
+	files   []chosenFile
 }
 
-// chosen is a file and the sections of it that count.
-type chosen struct {
+// chosenFile is a file and the sections of it that count.
+type chosenFile struct {
 	*fileState
 	trust    *trustRecord // of a project's file; nil: none
 	sections []int
@@ -35,11 +35,13 @@ type chosen struct {
 }
 
 // isTrusted reports whether a file's allow rules count.
-func (c *chosen) isTrusted() bool { return !c.project || c.trust != nil && c.trust.Hash == c.file.Hash }
+func (c *chosenFile) isTrusted() bool {
+	return !c.project || c.trust != nil && c.trust.Hash == c.file.Hash
+}
 
 // add adds the sections of a file that apply to the subject.
 func (c *chooser) add(k *fileState, trust *trustRecord) {
-	f := chosen{fileState: k, trust: trust}
+	f := chosenFile{fileState: k, trust: trust}
 	if k.project && trust != nil {
 		f.dirs = projectNames(filepath.Dir(filepath.Dir(k.path)), c.subject)
 	}
@@ -71,8 +73,8 @@ func (c *chooser) key() string {
 }
 
 // compile builds the engine and records the sources of its rules.
-func (c *chooser) compile() *compiled {
-	out := &compiled{sources: &Sources{byName: map[string]int{}}}
+func (c *chooser) compile() *compiledEngine {
+	out := &compiledEngine{sources: &Sources{byName: map[string]int{}}}
 	s := out.sources
 	s.Preset = c.book.o.UserPreset
 	if c.subject.Agent != "" {
@@ -84,12 +86,12 @@ func (c *chooser) compile() *compiled {
 	c.applyRequested(s)
 	for i := range c.files {
 		f := &c.files[i]
-		c.status(s, f)
+		c.addStatus(s, f)
 		for _, n := range f.sections {
-			c.section(out, f, &f.file.Sections[n])
+			c.addSection(out, f, &f.file.Sections[n])
 		}
 	}
-	s.soft = c.subject.Agent == "" && s.From == ""
+	s.presetForAgentsOnly = c.subject.Agent == "" && s.From == ""
 	rules := make([]policy.Rule, len(s.Rules))
 	for i := range s.Rules {
 		rules[i] = s.Rules[i].Rule
@@ -126,8 +128,8 @@ func (c *chooser) applyRequested(s *Sources) {
 	}
 }
 
-// status records the state of a file.
-func (c *chooser) status(s *Sources, f *chosen) {
+// addStatus records the state of a file.
+func (c *chooser) addStatus(s *Sources, f *chosenFile) {
 	st := f.status()
 	// The denials of a broken user file are unknown, so this applies to the user too; a project's file may come from
 	// others.
@@ -144,8 +146,8 @@ func (c *chooser) status(s *Sources, f *chosen) {
 	s.Files = append(s.Files, st)
 }
 
-// section adds a section's preset and rules to the engine's.
-func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
+// addSection adds a section's preset and rules to the engine's.
+func (c *chooser) addSection(out *compiledEngine, f *chosenFile, sec *Section) {
 	s := out.sources
 	if sec.Preset != "" && stricter(s.Preset, sec.Preset) != s.Preset || sec.Preset == s.Preset && s.From == "" {
 		s.Preset, s.From = sec.Preset, fmt.Sprintf("%s:%d", f.path, sec.PresetAt.Line)
@@ -167,7 +169,7 @@ func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
 			e.Why = "it allows, and its file is not trusted: `longterm policy trust " + f.path + "`"
 		}
 		if e.Why != "" {
-			s.Idle = append(s.Idle, e)
+			s.Ineffective = append(s.Ineffective, e)
 			continue
 		}
 		if !r.Until.IsZero() && (out.until.IsZero() || r.Until.Before(out.until)) {
@@ -183,7 +185,7 @@ func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
 
 // roots returns the directories of a rule, by name and resolved. With an unknown home directory a strict rule applies
 // everywhere, and an allow rule nowhere.
-func (c *chooser) roots(f *chosen, r *Rule) (roots []string, idle string) {
+func (c *chooser) roots(f *chosenFile, r *Rule) (roots []string, idle string) {
 	for _, dir := range r.Cwd {
 		switch {
 		case dir == "~" || strings.HasPrefix(dir, "~/"):
@@ -228,8 +230,8 @@ func narrow(roots, project []string) (in []string) {
 // their directory with links.
 func projectNames(dir string, s *Subject) []string {
 	names := []string{dir}
-	for _, cwd := range []string{s.Cwd, s.Start} {
-		if !filepath.IsAbs(cwd) || cwd == s.Cwd && s.Real {
+	for _, cwd := range []string{s.Cwd, s.StartDir} {
+		if !filepath.IsAbs(cwd) || cwd == s.Cwd && s.IsCwdResolved {
 			continue
 		}
 		cwd = filepath.Clean(clampDepth(cwd))

@@ -136,7 +136,7 @@ type decoder struct {
 	file     *File
 	project  bool
 	problems tomldoc.Problems
-	rules    []*ruleDraft
+	rules    []*partialRule
 	reported []string // first names of headers that already have a problem
 	examples int      // number of examples so far
 }
@@ -158,12 +158,12 @@ func (d *decoder) document() {
 			d.file.Sections = append(d.file.Sections, Section{At: h.At})
 			sections++
 		case name == "rules":
-			d.rules = append(d.rules, &ruleDraft{section: 0, n: own[-1], at: h.At})
+			d.rules = append(d.rules, &partialRule{section: 0, n: own[-1], at: h.At})
 			own[-1]++
 		case name == "sections.rules" && sections == 0:
 			d.problem(h.At, name, "no section yet; write [[sections]] above, or [[rules]] for all callers")
 		case name == "sections.rules":
-			d.rules = append(d.rules, &ruleDraft{section: sections, n: own[sections-1], at: h.At})
+			d.rules = append(d.rules, &partialRule{section: sections, n: own[sections-1], at: h.At})
 			own[sections-1]++
 		default:
 			names := []string{"rules", "sections", "sections.rules"}

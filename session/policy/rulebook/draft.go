@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// ruleDraft is a rule while its keys are decoded.
-type ruleDraft struct {
+// partialRule is a rule while its keys are decoded.
+type partialRule struct {
 	Rule
 	section, n int // index of its section, and of the rule there; -1 for short rules
 	at         tomldoc.Position
@@ -24,7 +24,7 @@ type ruleDraft struct {
 }
 
 // item decodes a key of a rule.
-func (r *ruleDraft) item(d *decoder, it *tomldoc.Item, key string) {
+func (r *partialRule) item(d *decoder, it *tomldoc.Item, key string) {
 	ok := true
 	switch key {
 	case "name":
@@ -102,7 +102,7 @@ func (d *decoder) programName(at tomldoc.Position, name string) bool {
 }
 
 // operands reports whether the words of a rule are valid there, and its options next to them.
-func (d *decoder) operands(r *ruleDraft) bool {
+func (d *decoder) operands(r *partialRule) bool {
 	if r.Exact {
 		if len(r.Options) > 0 {
 			d.problem(r.at, "options", "a rule about exact words has no options; write them under words, in their order")
@@ -227,7 +227,7 @@ func (d *decoder) short(section int, it *tomldoc.Item, key string) {
 			r.Why = "rule " + r.Name
 		}
 		if d.programName(at, r.Program) {
-			d.rules = append(d.rules, &ruleDraft{Rule: Rule{Rule: r}, section: section, n: -1, at: at, decided: true})
+			d.rules = append(d.rules, &partialRule{Rule: Rule{Rule: r}, section: section, n: -1, at: at, decided: true})
 		}
 	}
 }
@@ -266,7 +266,7 @@ func (d *decoder) finish() {
 
 // check evaluates each of a rule's examples alone, so that a problem names the place of the example that does not
 // match.
-func (d *decoder) check(r *ruleDraft) {
+func (d *decoder) check(r *partialRule) {
 	bare := r.Rule.Rule
 	bare.Match, bare.NotMatch = nil, nil
 	try := func(it *tomldoc.Item, key string, i int, one policy.Rule) {

@@ -144,7 +144,7 @@ func TestDirectoriesVanish(t *testing.T) {
 	l.at = l.at.Add(2 * missingTime)
 	l.want(s, "docker ps", "allow")
 	for _, cwd := range []string{"", ".", "relative/x", "/" + strings.Repeat("x/", 1<<20), "/\x00", "/proc/self/fd/0/x"} {
-		l.want(Subject{Agent: "x", Cwd: cwd, Start: cwd}, "docker ps", "allow")
+		l.want(Subject{Agent: "x", Cwd: cwd, StartDir: cwd}, "docker ps", "allow")
 	}
 }
 

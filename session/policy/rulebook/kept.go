@@ -16,11 +16,11 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// maxKept bounds the copies of projects' files; the oldest go first.
-const maxKept = maxProjects
+// maxCopies bounds the copies of projects' files; the oldest go first.
+const maxCopies = maxProjects
 
-// keptPath returns where the last valid content of a file is stored, or "".
-func (b *Book) keptPath(k *fileState) string {
+// copyPath returns where the last valid content of a file is stored, or "".
+func (b *Book) copyPath(k *fileState) string {
 	if b.o.LastGoodCopy == "" || !k.project {
 		return b.o.LastGoodCopy
 	}
@@ -29,7 +29,7 @@ func (b *Book) keptPath(k *fileState) string {
 
 // lastGood returns the last valid version of a file that this or another process read, or nil.
 func (b *Book) lastGood(k *fileState) *File {
-	path := b.keptPath(k)
+	path := b.copyPath(k)
 	if path == "" {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (b *Book) lastGood(k *fileState) *File {
 // saveCopy stores a copy of a file for times with errors, so that every process uses the same rules, also after a
 // restart. src nil removes it.
 func (b *Book) saveCopy(k *fileState, src []byte) {
-	path := b.keptPath(k)
+	path := b.copyPath(k)
 	if path == "" || src == nil && !b.o.MayDeleteCopy && time.Since(missingSinceAtLatest(k.path, time.Now())) < missingTime {
 		return // a new process does not know how long it is missing: an editor may be writing it
 	}
@@ -60,7 +60,7 @@ func (b *Book) saveCopy(k *fileState, src []byte) {
 
 // forget drops the last valid version if another process saw that the file was deleted.
 func (b *Book) forget(k *fileState) {
-	if path := b.keptPath(k); k.hasCopy && path != "" && missing(lstat(path)) {
+	if path := b.copyPath(k); k.hasCopy && path != "" && isMissing(lstat(path)) {
 		k.file, k.hasCopy = nil, false
 	}
 }
@@ -82,7 +82,7 @@ func (b *Book) ProjectProblems() (all []FileStatus) {
 // writeCopy writes a copy of a rule file, or removes it if src is nil.
 func writeCopy(path string, src []byte, project bool) error {
 	if src == nil {
-		if err := os.Remove(path); !missing(err) {
+		if err := os.Remove(path); !isMissing(err) {
 			return err
 		}
 		return nil
@@ -104,7 +104,7 @@ func makeRoom(dir string) error {
 		return err
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) < maxKept {
+	if err != nil || len(entries) < maxCopies {
 		return err
 	}
 	age := func(e fs.DirEntry) time.Time {
@@ -126,7 +126,7 @@ func makeRoom(dir string) error {
 func missingSinceAtLatest(path string, now time.Time) time.Time {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		st, err := os.Stat(dir)
-		if missing(err) && dir != filepath.Dir(dir) {
+		if isMissing(err) && dir != filepath.Dir(dir) {
 			continue // it went with the file
 		}
 		if err == nil && st.ModTime().Before(now) {
@@ -141,16 +141,16 @@ func missingSinceAtLatest(path string, now time.Time) time.Time {
 func (b *Book) missingProjects(s *Subject) (lost []string) {
 	cwd := ""
 	for p, k := range b.projects {
-		if !k.existed || slices.Contains(s.Seen.projects, p) {
+		if !k.existed || slices.Contains(s.Cache.projects, p) {
 			continue
 		}
 		if cwd == "" {
-			if cwd = s.Cwd; !s.Real && filepath.IsAbs(cwd) {
+			if cwd = s.Cwd; !s.IsCwdResolved && filepath.IsAbs(cwd) {
 				cwd = resolve(clampDepth(cwd))
 			}
 		}
 		root := strings.TrimSuffix(p, string(filepath.Separator)+projectPolicy)
-		if policy.InRoots(cwd, []string{root}) || policy.InRoots(s.Start, []string{root}) {
+		if policy.InRoots(cwd, []string{root}) || policy.InRoots(s.StartDir, []string{root}) {
 			lost = append(lost, p)
 		}
 	}

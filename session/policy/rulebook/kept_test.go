@@ -74,7 +74,7 @@ func TestDeletedFileOfAProject(t *testing.T) {
 	l := newLibrary(t, "")
 	dir := l.project("p", `deny = ["docker"]`)
 	file := filepath.Join(dir, projectPolicy)
-	for _, s := range []Subject{{Agent: "x", Cwd: dir}, {Agent: "x", Cwd: filepath.Join(dir, "sub"), Real: true}} {
+	for _, s := range []Subject{{Agent: "x", Cwd: dir}, {Agent: "x", Cwd: filepath.Join(dir, "sub"), IsCwdResolved: true}} {
 		l.write(file, `deny = ["docker"]`)
 		l.want(s, "docker run x", "deny")
 		l.remove(file, missingTime/2)
@@ -115,12 +115,12 @@ func TestLastGoodProjectFile_Shared(t *testing.T) {
 
 func TestCopiesOfProjectsAreBounded(t *testing.T) {
 	dir := t.TempDir()
-	for n := range maxKept + 3 {
+	for n := range maxCopies + 3 {
 		if err := writeCopy(filepath.Join(dir, HashOf([]byte{byte(n), byte(n >> 8)})), []byte("x"), true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if all, err := os.ReadDir(dir); err != nil || len(all) != maxKept {
+	if all, err := os.ReadDir(dir); err != nil || len(all) != maxCopies {
 		t.Errorf("%d, %v", len(all), err)
 	}
 }

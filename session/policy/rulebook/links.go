@@ -19,20 +19,20 @@ const (
 	maxDangling = 40
 )
 
-// links is what a judgement has looked up.
-type links struct {
+// diskCache is what a judgement has looked up.
+type diskCache struct {
 	known   map[string]string
 	entries map[string][]policy.Entry
 	read    int // names in directories
 }
 
-// Links returns the disk for policy.Line.Real. It looks each path up once; one goroutine may use it.
-func Links() policy.Disk {
-	return &links{known: map[string]string{}, entries: map[string][]policy.Entry{}}
+// NewDisk returns the disk for policy.Line.Real. It looks each path up once; one goroutine may use it.
+func NewDisk() policy.Disk {
+	return &diskCache{known: map[string]string{}, entries: map[string][]policy.Entry{}}
 }
 
 // Resolve returns a path without symbolic links.
-func (l *links) Resolve(path string) string {
+func (l *diskCache) Resolve(path string) string {
 	to, is := l.known[path]
 	if !is && len(l.known) < maxLinks {
 		to = RealPath(path)
@@ -45,7 +45,7 @@ func (l *links) Resolve(path string) string {
 }
 
 // Entries returns the links and directories in a directory. It returns false if it cannot read them, or has read too many.
-func (l *links) Entries(dir string) ([]policy.Entry, bool) {
+func (l *diskCache) Entries(dir string) ([]policy.Entry, bool) {
 	if entries, is := l.entries[dir]; is {
 		return entries, true
 	}

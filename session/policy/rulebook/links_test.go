@@ -26,7 +26,7 @@ func TestLinks_ListEntries_UpToLimit(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l := Links()
+	l := NewDisk()
 	for range 2 {
 		got, known := l.Entries(dir)
 		if want := []policy.Entry{{Name: "link", Link: true}, {Name: "many"}}; !known || len(got) != 2 || !slices.Contains(got, want[0]) || !slices.Contains(got, want[1]) {

@@ -32,10 +32,10 @@ func Lint(f *File, project bool, now time.Time, elsewhere ...policy.Preset) []to
 				allows = r
 			}
 			if by := shadowing(f, i, k, now); by != nil {
-				if by.Word() == r.Word() {
+				if by.VerdictText() == r.VerdictText() {
 					say(r, "redundant: %q in line %d decides the same for everything it covers", by.Name, by.At.Line)
 				} else {
-					say(r, "never decides: %q in line %d covers everything it covers, with %s", by.Name, by.At.Line, by.Word())
+					say(r, "never decides: %q in line %d covers everything it covers, with %s", by.Name, by.At.Line, by.VerdictText())
 				}
 			}
 		}

@@ -101,7 +101,7 @@ func projectFiles(dir, home string) (found []string) {
 			} else if now != device {
 				break
 			}
-			if _, err := os.Lstat(filepath.Join(dir, projectPolicy)); err == nil || !missing(err) && exists(filepath.Join(dir, ".longterm")) {
+			if _, err := os.Lstat(filepath.Join(dir, projectPolicy)); err == nil || !isMissing(err) && exists(filepath.Join(dir, ".longterm")) {
 				found = append([]string{filepath.Join(dir, projectPolicy)}, found...)
 			}
 		}
@@ -122,7 +122,7 @@ func mayBeInProject(dir string) bool {
 	}
 	dir = clampDepth(dir)
 	for range maxParents {
-		if !missing(lstat(strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator) + ".longterm")) {
+		if !isMissing(lstat(strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator) + ".longterm")) {
 			return true
 		}
 		up := filepath.Dir(dir)
@@ -164,8 +164,8 @@ func resolve(dir string) string {
 	}
 }
 
-// missing reports whether an error means that a file does not exist.
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || notDirectory(err) }
+// isMissing reports whether an error means that a file does not exist.
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDirectory(err) }
 
 // statPath works like os.Stat for a path that is mostly missing or not a link: a process in execve waits for it. link reports a
 // link; a dangling one means that its rules are now elsewhere.

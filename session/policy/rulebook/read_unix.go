@@ -31,8 +31,8 @@ func identityOf(st fs.FileInfo) identity {
 // deviceOf returns the number of a file's file system.
 func deviceOf(st fs.FileInfo) uint64 { return identityOf(st).dev }
 
-// notDirectory reports whether an error means that a parent of a path is no directory.
-func notDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+// isNotDirectory reports whether an error means that a parent of a path is no directory.
+func isNotDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
 // lstat is a fast os.Lstat that only reports existence, for each directory above an executed file.
 func lstat(path string) error {

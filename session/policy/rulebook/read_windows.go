@@ -16,8 +16,8 @@ func identityOf(st fs.FileInfo) identity { return identity{st.Size(), st.ModTime
 // deviceOf returns 0 on Windows: project files are searched for up to the root of the drive.
 func deviceOf(fs.FileInfo) uint64 { return 0 }
 
-// notDirectory reports whether an error means that a parent of a path is no directory.
-func notDirectory(error) bool { return false }
+// isNotDirectory reports whether an error means that a parent of a path is no directory.
+func isNotDirectory(error) bool { return false }
 
 // lstat reports whether a path exists.
 func lstat(path string) error {

@@ -10,15 +10,15 @@ import (
 
 // Subject is the caller and place that rules are chosen for.
 type Subject struct {
-	Agent   string            // label of an agent; "" is a user
-	Session string            // name or id; "" for none
-	Labels  map[string]string // of the session
-	Cwd     string            // absolute; "" if unknown: then no project's file counts
-	Real    bool              // Cwd has no links, as for a process whose directory the kernel reports
-	Start   string            // where the session began, absolute; projects' files above it count too
-	Home    string            // absolute; "" if unknown
-	Policy  string            // requested preset or section; "" for none
-	Seen    *LookupCache      // shared by subjects of one request; nil: check the files for this one
+	Agent         string            // label of an agent; "" is a user
+	Session       string            // name or id; "" for none
+	Labels        map[string]string // of the session
+	Cwd           string            // absolute; "" if unknown: then no project's file counts
+	IsCwdResolved bool              // Cwd has no links, as for a process whose directory the kernel reports
+	StartDir      string            // where the session began, absolute; projects' files above it count too
+	Home          string            // absolute; "" if unknown
+	Policy        string            // requested preset or section; "" for none
+	Cache         *LookupCache      // shared by subjects of one request; nil: check the files for this one
 }
 
 // LookupCache caches the project files found by For, for subjects that differ only in their Policy: all are judged by
@@ -34,9 +34,10 @@ type lookupKey struct {
 	real             bool
 }
 
-// isFor reports whether the files were already checked for an equal subject, and records the subject.
+// isFor reports whether the cache already has the project files for a subject with these directories. Otherwise it records the
+// directories of the subject.
 func (n *LookupCache) isFor(s *Subject) bool {
-	by := lookupKey{s.Cwd, s.Start, s.Home, s.Real}
+	by := lookupKey{s.Cwd, s.StartDir, s.Home, s.IsCwdResolved}
 	if n.key != nil && *n.key == by {
 		return true
 	}
@@ -46,13 +47,13 @@ func (n *LookupCache) isFor(s *Subject) bool {
 
 // Sources are the origins of an engine's rules.
 type Sources struct {
-	Preset policy.Preset  // in effect: the strictest of those that count
-	From   string         // where it comes from: "FILE:LINE", "--policy", or "" for what is built in
-	Files  []FileStatus   // checked files, the user's own first
-	Rules  []Entry        // rules in effect, in the order of evaluation
-	Idle   []Entry        // rules without effect: expired, or allow rules of a project that is not trusted
-	soft   bool           // findings of the preset need approval for agents only; this is a user
-	byName map[string]int // indices in Rules
+	Preset              policy.Preset  // in effect: the strictest of those that count
+	From                string         // where it comes from: "FILE:LINE", "--policy", or "" for what is built in
+	Files               []FileStatus   // checked files, the user's own first
+	Rules               []Entry        // rules in effect, in the order of evaluation
+	Ineffective         []Entry        // rules without effect: expired, or allow rules of a project that is not trusted
+	presetForAgentsOnly bool           // findings of the preset need approval for agents only; this is a user
+	byName              map[string]int // indices in Rules
 }
 
 // Entry is a rule and its place.
@@ -79,8 +80,8 @@ type FileStatus struct {
 	Problems []string `json:"problems"`
 }
 
-// Where returns the place of a judgement's rule.
-func (s *Sources) Where(rule string) (Entry, bool) {
+// FindRule returns the place of a judgement's rule.
+func (s *Sources) FindRule(rule string) (Entry, bool) {
 	i, ok := s.byName[rule]
 	if !ok {
 		return Entry{}, false
@@ -110,7 +111,7 @@ func (s *Sources) Warnings() []string {
 // WaivePresetApprovals lifts approval requirements that come from a preset and no file rule, for a line that a user typed. Denials
 // stay. Other judgements stay unchanged.
 func (s *Sources) WaivePresetApprovals(j policy.Judgement) policy.Judgement {
-	if !s.soft || j.Verdict != policy.Ask || len(j.Commands) >= policy.MaxCommands {
+	if !s.presetForAgentsOnly || j.Verdict != policy.Ask || len(j.Commands) >= policy.MaxCommands {
 		return j
 	}
 	out := policy.Judgement{Commands: make([]policy.Command, len(j.Commands))}

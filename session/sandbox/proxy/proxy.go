@@ -28,13 +28,13 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// Asker decides about an unlisted host. It may take as long as the user does.
-type Asker func(ctx context.Context, host string, port int) (allowed bool, why string)
+// Approver decides about an unlisted host. It may take as long as the user does.
+type Approver func(ctx context.Context, host string, port int) (allowed bool, why string)
 
 // Proxy serves one sandbox.
 type Proxy struct {
 	hosts   []sandbox.Host
-	ask     Asker // nil: unlisted hosts are rejected
+	ask     Approver // nil: unlisted hosts are rejected
 	resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 	dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	slots   chan struct{} // one slot per client
@@ -50,7 +50,7 @@ const (
 )
 
 // New returns a proxy for hosts in the form of profiles.
-func New(hosts []string, ask Asker) (*Proxy, error) {
+func New(hosts []string, ask Approver) (*Proxy, error) {
 	p := &Proxy{ask: ask, slots: make(chan struct{}, maxClients), resolve: resolve, dial: dial}
 	for _, s := range hosts {
 		h, err := sandbox.ParseHost(s)
@@ -182,17 +182,17 @@ func relay(client net.Conn, in io.Reader, out net.Conn) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		_, _ = io.Copy(out, in)
-		endWriting(out)
+		closeWrite(out)
 	})
 	both.Go(func() {
 		_, _ = io.Copy(client, out)
-		endWriting(client)
+		closeWrite(client)
 	})
 	both.Wait()
 }
 
-// endWriting closes the writing side of a connection.
-func endWriting(c net.Conn) {
+// closeWrite closes the writing side of a connection.
+func closeWrite(c net.Conn) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 		return

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 var outerAddr = netip.MustParseAddr("9.9.9.9")
 
 // serve starts a proxy whose names and addresses lead to a server of the test.
-func serve(t *testing.T, ask Asker, hosts ...string) (at string, dialled *[]netip.AddrPort) {
+func serve(t *testing.T, ask Approver, hosts ...string) (at string, dialled *[]netip.AddrPort) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.Method+" "+r.Host+" "+r.URL.Path+" "+r.Header.Get("Proxy-Authorization"))

@@ -139,7 +139,8 @@ func answerConnect(w io.Writer, err error) error {
 	return err
 }
 
-// answerPlain sends an error; the response to another request comes from its destination.
+// answerPlain sends an error response to a request other than CONNECT. Without an error it sends nothing: the destination
+// responds.
 func answerPlain(w io.Writer, err error) error {
 	if err != nil {
 		return refuseHTTP(w, err)

@@ -22,9 +22,9 @@ func Run(l net.Listener, config json.RawMessage) {
 	if err := json.Unmarshal(config, &s); err != nil {
 		fmt.Fprintln(os.Stderr, "longterm: the sandbox's network:", err)
 	}
-	var ask Asker
+	var ask Approver
 	if s.Ask != "" {
-		ask = (&daemonAsker{socket: s.Ask, session: s.Session, client: unixClient(s.Ask)}).ask
+		ask = (&daemonApprover{socket: s.Ask, session: s.Session, client: unixClient(s.Ask)}).ask
 	}
 	p, err := New(s.Hosts, ask)
 	if err != nil {
@@ -38,8 +38,8 @@ func Run(l net.Listener, config json.RawMessage) {
 	_ = p.Serve(l) // it ends with this process
 }
 
-// daemonAsker requests approval from the daemon, and retries while the daemon restarts.
-type daemonAsker struct {
+// daemonApprover requests approval from the daemon, and retries while the daemon restarts.
+type daemonApprover struct {
 	socket, session string
 	client          *http.Client
 }
@@ -55,7 +55,7 @@ func unixClient(socket string) *http.Client {
 	}, DisableKeepAlives: true}}
 }
 
-func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, string) {
+func (a *daemonApprover) ask(ctx context.Context, host string, port int) (bool, string) {
 	// Retries send one request with one id.
 	body, err := json.Marshal(map[string]any{"id": rand.Text(), "host": host, "port": port})
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, str
 const maxAnswer = 64 << 10
 
 // askOnce sends one request; an error means that the daemon did not respond.
-func (a *daemonAsker) askOnce(ctx context.Context, body []byte) (allowed bool, why string, err error) {
+func (a *daemonApprover) askOnce(ctx context.Context, body []byte) (allowed bool, why string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://longterm/v1/sessions/"+a.session+"/network", bytes.NewReader(body))
 	if err != nil {
 		return false, "", err

@@ -39,9 +39,9 @@ func Identify(conn syscall.Conn, pid int) (Caller, error) {
 	return Caller{pid, line}, err
 }
 
-// Below returns the processes from the caller up to, but without, its nearest ancestor for which is reports true. It returns
-// nil if no ancestor qualifies.
-func (c Caller) Below(is func(pid int) bool) []sys.Ancestor {
+// AncestorsBelow returns the caller and its ancestors up to the nearest ancestor, exclusive, for which is returns true. It
+// returns nil without such an ancestor.
+func (c Caller) AncestorsBelow(is func(pid int) bool) []sys.Ancestor {
 	for i, p := range c.Ancestors {
 		if i > 0 && is(p.PID) {
 			return c.Ancestors[:i]
@@ -63,8 +63,8 @@ func SessionOf[S any](line []sys.Ancestor, byLeader map[int]S) (s S, found bool)
 	return s, false
 }
 
-// Cgroup returns the id of the session for which a keeper made the caller's cgroup, or "".
-func (c Caller) Cgroup() string { return sessionIDOfCgroup(sys.CgroupPath(c.PID)) }
+// CgroupSession returns the ID of the session whose keeper created the caller's cgroup, or "".
+func (c Caller) CgroupSession() string { return sessionIDOfCgroup(sys.CgroupPath(c.PID)) }
 
 // sessionIDOfCgroup returns the session of a cgroup that a keeper made, by the path of the group or of one in it. A later run
 // of a session has a number in the group's name.

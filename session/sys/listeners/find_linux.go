@@ -22,7 +22,7 @@ const (
 // readable counts as having none.
 func Find(groups [][]int, unix bool) []GroupSockets {
 	l := scan{withUnix: unix, tables: map[string]map[uint64]Socket{}}
-	if self, err := sys.OpenDir(os.Getpid()); err == nil {
+	if self, err := sys.OpenProcDir(os.Getpid()); err == nil {
 		l.ownNamespace = l.namespace(self)
 		self.Close()
 	}
@@ -42,7 +42,7 @@ type scan struct {
 }
 
 // namespace returns the name of a process's network namespace, or "".
-func (l *scan) namespace(d sys.Dir) string {
+func (l *scan) namespace(d sys.ProcDir) string {
 	name, err := d.ReadLink("ns/net", l.buf[:])
 	if err != nil {
 		return ""
@@ -54,7 +54,7 @@ func (l *scan) namespace(d sys.Dir) string {
 func (l *scan) groupSockets(pids []int) GroupSockets {
 	byInode := map[uint64]Socket{}
 	for _, pid := range pids {
-		if d, err := sys.OpenDir(pid); err == nil {
+		if d, err := sys.OpenProcDir(pid); err == nil {
 			l.addProcess(d, pid, byInode)
 			d.Close()
 		}
@@ -68,7 +68,7 @@ func (l *scan) groupSockets(pids []int) GroupSockets {
 
 // addProcess adds the listeners of one process. A socket that several processes share, such as a parent and its workers,
 // gets the lowest pid.
-func (l *scan) addProcess(d sys.Dir, pid int, byInode map[uint64]Socket) {
+func (l *scan) addProcess(d sys.ProcDir, pid int, byInode map[uint64]Socket) {
 	ns := l.namespace(d)
 	if ns == "" {
 		return
@@ -97,7 +97,7 @@ func (l *scan) addProcess(d sys.Dir, pid int, byInode map[uint64]Socket) {
 }
 
 // readNamespace returns the listeners of the network namespace of a process.
-func (l *scan) readNamespace(d sys.Dir, ns string) map[uint64]Socket {
+func (l *scan) readNamespace(d sys.ProcDir, ns string) map[uint64]Socket {
 	table := map[uint64]Socket{}
 	add := func(inode uint64, s Socket) bool {
 		if len(table) < maxInodes {
@@ -113,7 +113,7 @@ func (l *scan) readNamespace(d sys.Dir, ns string) map[uint64]Socket {
 }
 
 // readFiles reads the listeners of the network namespace of a process from its files.
-func (l *scan) readFiles(d sys.Dir, add func(uint64, Socket) bool) {
+func (l *scan) readFiles(d sys.ProcDir, add func(uint64, Socket) bool) {
 	for _, file := range []string{"net/tcp", "net/tcp6"} {
 		// The kernel prints listeners first. Connections can be many and are not read, beyond the current chunk.
 		eachLine(d, file, l.buf[:], func(line []byte) bool {
@@ -130,7 +130,7 @@ func (l *scan) readFiles(d sys.Dir, add func(uint64, Socket) bool) {
 }
 
 // eachLine calls f with the lines of a file, until the end of the chunk in which f returned false.
-func eachLine(d sys.Dir, file string, buf []byte, f func(line []byte) bool) {
+func eachLine(d sys.ProcDir, file string, buf []byte, f func(line []byte) bool) {
 	var rest []byte
 	size := 0
 	_ = d.ReadChunks(file, buf, func(p []byte) bool { // unreadable: no listeners

@@ -169,7 +169,7 @@ func TestReadNamespace_ByFiles(t *testing.T) {
 	listen(t, "unix", sock)
 	listen(t, "tcp6", "[::1]:0")
 	want := Find([][]int{{os.Getpid()}}, true)[0].Sockets
-	d, err := sys.OpenDir(os.Getpid())
+	d, err := sys.OpenProcDir(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}

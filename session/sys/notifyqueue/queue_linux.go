@@ -22,7 +22,7 @@ import (
 const (
 	queueSize  = 4096
 	headerSize = 64  // pids of the receiving process, and of the one allowed to use slots
-	slotSize   = 128 // of places
+	slotSize   = 128 // bytes of a slot
 	slotCount  = (queueSize - headerSize) / slotSize
 )
 
@@ -35,7 +35,7 @@ var (
 // Queue is shared memory for received calls, mapped by two processes.
 type Queue struct {
 	mem  []byte
-	file *os.File // of the creator
+	file *os.File // the creator's; nil for a queue mapped by Map
 }
 
 // New creates a queue. The other process maps its File.
@@ -54,7 +54,7 @@ func New() (*Queue, error) {
 	return MapOwned(f)
 }
 
-// MapOwned maps a queue and owns its file.
+// MapOwned maps a queue from its file f. The queue owns f; after an error f is closed.
 func MapOwned(f *os.File) (*Queue, error) {
 	b, err := Map(f)
 	if err != nil {

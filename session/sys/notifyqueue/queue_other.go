@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Package notifyqueue is for Linux, where calls wait for processes.
+// Package notifyqueue is a stub: only Linux has seccomp listeners.
 package notifyqueue
 
 import (
