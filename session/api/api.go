@@ -151,6 +151,7 @@ type NewSession struct {
 	// OnDifference overrides the sandbox profile's setting.
 	OnDifference string   `json:"on_difference,omitempty" enum:"deny,ask" doc:"with sandbox: deny hosts (and programs, if the profile lists some) that are not listed, or ask for approval; default: as in the profile"`
 	Draft        []string `json:"draft,omitempty" maxItems:"16" doc:"directories whose file changes form a draft, until a user commits or discards them: absolute, ~, ~/DIR, or project for the project of cwd. The session runs in the sandbox, by default workspace, with the drafts as its writable directories. A draft that cannot be enforced is an error"`
+	DraftSize    int64    `json:"draft_size_bytes,omitempty" minimum:"0" doc:"with draft: limit of the disk space of its changes together, and of each written file; beyond it the session's programs are ended, and the changes stay; default: draft_size of the sandbox profile, or none"`
 	Observe      string   `json:"observe,omitempty" maxLength:"4096" doc:"absolute path of a file that gets what the program reads, writes, executes and connects to; executions cannot be judged then"`
 
 	ApprovalOptions

@@ -13,6 +13,7 @@ type Draft struct {
 	Started time.Time `json:"started,omitzero"`
 	Root    string    `json:"root" doc:"directory of the draft, to which paths are relative; the first one of several"`
 	Roots   []string  `json:"roots" doc:"all directories of the draft"`
+	Limit   int64     `json:"size_limit_bytes,omitempty" doc:"limit of the disk space of its changes; absent: none, or its session was removed"`
 	State   string    `json:"state" enum:"open,ended,committing" doc:"open: the session runs; committing: a commit is incomplete, and the next one completes it"`
 	Changes []Change  `json:"changes"`
 	NotHeld []string  `json:"not_held" doc:"effects of its programs that the draft does not hold"`
@@ -39,6 +40,7 @@ type DraftSummary struct {
 	Started time.Time `json:"started,omitzero"`
 	Roots   []string  `json:"roots"`
 	State   string    `json:"state" enum:"open,ended,committing"`
+	Limit   int64     `json:"size_limit_bytes,omitempty" doc:"limit of the disk space of its changes; absent: none, or its session was removed"`
 	Changes *int      `json:"changes,omitempty" doc:"number of changes at the last count; absent if not counted"`
 }
 

@@ -42,8 +42,14 @@ func draftDirs(t *testing.T) (root, upper, work string) {
 // runWithMounts runs a shell script in namespaces with some mounts.
 func runWithMounts(t *testing.T, dir, script string, mounts ...Mount) (code int, out string) {
 	t.Helper()
+	return runSized(t, dir, script, 0, mounts...)
+}
+
+// runSized is runWithMounts with a limit of the drafts' changes.
+func runSized(t *testing.T, dir, script string, size int64, mounts ...Mount) (code int, out string) {
+	t.Helper()
 	h := startShim(t, Spec{Path: tier.Path(t, "sh"), Sandbox: &Sandbox{
-		DropCapabilities: true, Namespaces: &Namespaces{Network: true, HostRoot: true, Dir: dir, Mounts: mounts},
+		DropCapabilities: true, Namespaces: &Namespaces{Network: true, HostRoot: true, Dir: dir, Mounts: mounts, DraftSize: size},
 	}}, "sh", "-c", script)
 	kind, text := h.message()
 	if kind == 'R' || strings.HasPrefix(text, "{") {

@@ -116,7 +116,9 @@ func cloneHost(ns *Namespaces) (top int, parts []pendingMount, err error) {
 		case MountWrite:
 			fd, dir, err = cloneOf(m.Path, safeAttrs)
 		case MountDraft:
-			fd, err = overlay(m.Path, m.Upper, m.Work)
+			if fd, err = overlay(m.Path, m.Upper, m.Work); err != nil && m.Optional {
+				continue
+			}
 		case MountTmp:
 			fd, err = newFS("tmpfs", safeAttrs, "mode", "1777")
 		case MountHide:

@@ -61,6 +61,11 @@ func (p *process) enterNamespaces() error {
 		return p.runFirst()
 	}
 	unix.CloseOnExec(exeFD)
+	if size := sb.Namespaces.DraftSize; size > 0 {
+		if err := sys.LimitFileSize(size); err != nil {
+			return err
+		}
+	}
 	p.report.Levels = append(p.report.Levels, "userns")
 	return nil
 }
@@ -235,6 +240,10 @@ func (p *process) runFirst() error {
 			return err
 		}
 	}
+	meter, err := newDraftMeter(ns)
+	if err != nil {
+		return err
+	}
 	if err := makeRoot(ns); err != nil {
 		return err
 	}
@@ -266,6 +275,9 @@ func (p *process) runFirst() error {
 	_ = unix.Close(wire.ShimFD)
 	for fd := range 3 {
 		_ = unix.Dup3(null, fd, 0)
+	}
+	if meter != nil {
+		go meter.run()
 	}
 	var signalMu sync.Mutex // guards signals: a reaped pid gets none
 	ended := false

@@ -43,7 +43,10 @@ type Namespaces struct {
 	// Locks are files that stay locked (flock) while a process of the namespaces lives, so that no overlay is mounted
 	// twice. If one is locked already, the program does not start.
 	Locks []string `json:"locks,omitempty"`
-	Dir   string   `json:"dir"` // working directory
+	// DraftSize is the most space, in bytes, that changed files of the drafts may take on disk, and the largest size of each written file.
+	// Beyond it all programs of the namespaces are ended. 0: no limit.
+	DraftSize int64  `json:"draft_size,omitempty"`
+	Dir       string `json:"dir"` // working directory
 	// Serve is passed to ServeNetwork for connections to Port on loopback, and to the loopback addresses in Local;
 	// empty: none.
 	Serve json.RawMessage  `json:"serve,omitempty"`
@@ -59,7 +62,7 @@ type Mount struct {
 	// are on one file system and never in two mounts at once.
 	Upper string `json:"upper,omitempty"`
 	Work  string `json:"work,omitempty"`
-	// Optional skips a mount whose path was removed in an enclosing draft.
+	// Optional skips a mount whose path was removed in an enclosing draft, and a MountDraft that the kernel rejects.
 	Optional bool `json:"optional,omitempty"`
 }
 

@@ -1,6 +1,8 @@
 package draft
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,9 +19,10 @@ import (
 
 // Names of the files in a draft's directory.
 const (
-	lockName = "lock"
-	seenName = "seen"
-	planName = "commit"
+	lockName  = "lock"
+	cacheName = "cache"
+	seenName  = "seen"
+	planName  = "commit"
 )
 
 // Draft is a draft's directory. Its methods may be called by any goroutine; those that read or write the upper directories
@@ -150,6 +153,44 @@ func (d *Draft) Roots() []Root {
 		roots[i] = Root{Lower: lower, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work")}
 	}
 	return roots
+}
+
+// Cache returns the directories of an overlay over a directory whose changes are lost with the session, and makes them if needed.
+func (d *Draft) Cache(lower string) (Root, error) {
+	sum := sha256.Sum256([]byte(lower))
+	at := filepath.Join(d.dir, cacheName, hex.EncodeToString(sum[:8]))
+	r := Root{Lower: lower, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work")}
+	if _, err := os.Lstat(r.Work); err == nil {
+		return r, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		return r, fmt.Errorf("draft: %w", err)
+	}
+	if err := makeOverlayDirs(r); err != nil {
+		return r, fmt.Errorf("draft: %w", err)
+	}
+	return r, nil
+}
+
+// RemoveCaches removes the changes of caches. It returns ErrMounted if the session is running.
+func (d *Draft) RemoveCaches() error {
+	unlock, err := d.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if d.isMounted() {
+		return ErrMounted
+	}
+	dir, err := openRoot(d.dir)
+	if err != nil {
+		return fmt.Errorf("draft: %w", err)
+	}
+	defer closeFD(dir)
+	if err := removeTree(dir, cacheName); err != nil {
+		return fmt.Errorf("draft: remove the changes of caches: %w", err)
+	}
+	return nil
 }
 
 // LockMount locks the draft for the process that mounts its overlays, since the kernel does not refuse a second mount of the

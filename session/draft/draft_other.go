@@ -24,6 +24,8 @@ func (*Draft) Dir() string                                           { return ""
 func (*Draft) Info() Info                                            { return Info{} }
 func (*Draft) Roots() []Root                                         { return nil }
 func (*Draft) LockMount() (*os.File, error)                          { return nil, ErrUnsupported }
+func (*Draft) Cache(string) (Root, error)                            { return Root{}, ErrUnsupported }
+func (*Draft) RemoveCaches() error                                   { return ErrUnsupported }
 func (*Draft) End() error                                            { return ErrUnsupported }
 func (*Draft) Changes(context.Context) (Changes, error)              { return Changes{}, ErrUnsupported }
 func (*Draft) ChangesOf(context.Context, int) (Changes, error)       { return Changes{}, ErrUnsupported }

@@ -1,6 +1,9 @@
 package sandbox
 
-import "slices"
+import (
+	"path/filepath"
+	"slices"
+)
 
 // Draft is a writable directory whose changes are kept in Upper until they are committed or discarded. Work is for the
 // kernel. Both are on one file system, outside of the directory.
@@ -37,6 +40,27 @@ func (r *Rules) makeDrafts(dirs []string) error {
 		r.Drafts = append(r.Drafts, Draft{Path: w})
 	}
 	return nil
+}
+
+// buildCaches are directories of the home directory in which builds keep what they download and compile.
+var buildCaches = []string{
+	".cache", ".npm", "go/pkg", ".cargo/registry", ".cargo/git", ".m2", ".gradle", ".ivy2", ".sbt", ".yarn", ".bun/install", ".local/share/pnpm", ".nuget", ".pub-cache",
+}
+
+// findCaches finds the caches that programs in a draft can read and, privately, write.
+func (r *Rules) findCaches() {
+	if r.Drafts == nil {
+		return
+	}
+	for _, name := range buildCaches {
+		dir := filepath.Join(r.Home, name)
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || real != dir || !isDir(dir) || !isInsideAny(dir, r.Read) || isInsideAny(dir, r.Hide) || r.PrivateTmp && IsInside(dir, "/tmp") ||
+			slices.ContainsFunc(r.Write, func(w string) bool { return IsInside(dir, w) || IsInside(w, dir) }) || r.checkDraft(dir) != nil {
+			continue
+		}
+		r.Caches = append(r.Caches, Draft{Path: dir})
+	}
 }
 
 // DraftDirs returns the directories of r's drafts.
@@ -80,6 +104,16 @@ func (r *Rules) DraftLimits() []string {
 	}
 	if r.PrivateTmp {
 		not = append(not, "files in /tmp and /var/tmp: private, and lost at the end")
+	}
+	if len(r.Caches) > 0 {
+		dirs := make([]string, len(r.Caches))
+		for i, c := range r.Caches {
+			dirs[i] = c.Path
+		}
+		not = append(not, "changes of caches, which are private and lost at the end: "+firstFew(dirs))
+	}
+	if r.DraftSize > 0 {
+		not = append(not, "its size exactly: programs are ended a moment after they pass the limit, and versions for undo and deleted open files do not count")
 	}
 	return append(not,
 		"changes from outside while the draft is open: some show through, some do not, and a commit can only report them",

@@ -104,7 +104,39 @@ func TestDraftLimits(t *testing.T) {
 			t.Errorf("%s: %s | %s", text, quiet, open)
 		}
 	}
-	if !strings.Contains(quiet, "locks") {
+	if !strings.Contains(quiet, "locks") || strings.Contains(quiet, "size") {
 		t.Error(quiet)
+	}
+	if sized := (&Rules{DraftSize: 1}).DraftLimits(); !strings.Contains(strings.Join(sized, "; "), "pass the limit") {
+		t.Error(sized)
+	}
+}
+
+// The limit of a draft's size is the requested one, or else the profile's. Without a draft there is none.
+//
+// FEATURES: R124
+func TestDraftSize(t *testing.T) {
+	at := testPlace(t)
+	p := profileFor(t, "[p]\nextends = \"workspace\"\ndraft_size = 1000000\n")
+	for _, c := range []struct {
+		drafts     []string
+		size, want int64
+	}{
+		{[]string{at.Cwd}, 0, 1_000_000},
+		{[]string{at.Cwd}, 5_000_000, 5_000_000},
+		{nil, 0, 0},
+	} {
+		at.Draft, at.DraftSize = c.drafts, c.size
+		r, err := p.Resolve(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec confine.Spec
+		if err := r.Confine(&spec, Userns, ProxyConfig{}); err != nil {
+			t.Fatal(err)
+		}
+		if r.DraftSize != c.want || spec.Sandbox.Namespaces.DraftSize != c.want {
+			t.Errorf("drafts %q, size %d: limit %d and %d, want %d", c.drafts, c.size, r.DraftSize, spec.Sandbox.Namespaces.DraftSize, c.want)
+		}
 	}
 }

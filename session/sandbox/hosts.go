@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -79,6 +80,20 @@ func (h Host) MatchesName(name string, port int) bool {
 // MatchesAddr reports whether h matches an address and port by its address or range.
 func (h Host) MatchesAddr(a netip.Addr, port int) bool {
 	return h.Addr.IsValid() && (h.Port == 0 || h.Port == port) && h.Addr.Contains(a.Unmap().WithZone(""))
+}
+
+// Reaches reports whether programs in the sandbox can connect to a port of a host. "" stands for hosts that are not known, and a list
+// of hosts is meant for these.
+func (p *Profile) Reaches(host string, port int) bool {
+	if p.Network != NetworkHosts || host == "" {
+		return p.Network != NetworkOff
+	}
+	addr, err := netip.ParseAddr(host)
+	name, _ := HostName(host)
+	return slices.ContainsFunc(p.Hosts, func(s string) bool {
+		h, wrong := ParseHost(s)
+		return wrong == nil && (h.MatchesName(name, port) || err == nil && h.MatchesAddr(addr, port))
+	})
 }
 
 // IsInternal reports whether an address is internal: loopback, private networks, links, unrouted ranges, and cloud

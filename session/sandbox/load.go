@@ -109,12 +109,13 @@ type profileFile struct {
 	Memory       int64    `toml:"memory"`
 	CPU          float64  `toml:"cpus"`
 	PIDs         int      `toml:"pids"`
+	DraftSize    int64    `toml:"draft_size"`
 }
 
 // Keys lists the keys of a profile, for messages and docs.
 var Keys = []string{
 	"description", "extends", "level", "read", "write", "hide", "network", "on_difference", "git", "unix_sockets",
-	"private_tmp", "environment", "env", "programs", "image", "memory", "cpus", "pids",
+	"private_tmp", "environment", "env", "programs", "image", "memory", "cpus", "pids", "draft_size",
 }
 
 // Decode decodes the content of a file.
@@ -227,6 +228,9 @@ func (w *profileFile) mergeInto(p *Profile) error {
 	if w.PIDs != 0 {
 		p.PIDs = w.PIDs
 	}
+	if w.DraftSize != 0 {
+		p.DraftSize = w.DraftSize
+	}
 	p.setDefaults()
 	return w.readNetwork(p)
 }
@@ -309,8 +313,8 @@ func (p *Profile) check() error {
 			}
 		}
 	}
-	if p.Memory < 0 || p.CPU < 0 || p.PIDs < 0 || p.CPU != p.CPU {
-		return errors.New("limits are positive numbers: memory in bytes, cpus, pids")
+	if p.Memory < 0 || p.CPU < 0 || p.PIDs < 0 || p.CPU != p.CPU || p.DraftSize < 0 {
+		return errors.New("limits are positive numbers: memory in bytes, cpus, pids, draft_size in bytes")
 	}
 	if (p.Level == Docker || p.Level == Podman) && p.Image == "" {
 		return fmt.Errorf(`level %s needs an image, as in image = "debian:12"`, p.Level)

@@ -25,6 +25,7 @@ func TestDecode_Problems(t *testing.T) {
 		"[a]\nextends = \"b\"\n[b]\nextends = \"a\"": `it extends itself: a → b → a`,
 		"[a]\nextends = \"nobody\"\n":                `profile nobody to extend not found`,
 		"[a]\nlevel = \"docker\"\n":                  `needs an image`,
+		"[a]\ndraft_size = -1\n":                     `limits are positive`,
 		"[a]\nmemory = -1\n":                         `limits are positive`,
 		"[a]\ncpus = nan\n":                          `limits are positive`,
 		"[\"a b\"]\n":                                `a profile name has`,

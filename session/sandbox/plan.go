@@ -126,7 +126,7 @@ func (r *Rules) Confine(spec *confine.Spec, l Level, serve ProxyConfig) error {
 			Read: r.Read, Write: r.Write, Excluded: r.Hide, ReadOnly: r.Protect, ReadInExcluded: r.ReadInHidden, WriteInExcluded: r.WriteInHidden, Scoped: true,
 		}
 	case Userns:
-		ns := &confine.Namespaces{Network: r.Network != NetworkOn, HostRoot: slices.Contains(r.Read, "/"), Dir: r.Cwd, Mounts: r.mounts(), Locks: r.Locks}
+		ns := &confine.Namespaces{Network: r.Network != NetworkOn, HostRoot: slices.Contains(r.Read, "/"), Dir: r.Cwd, Mounts: r.mounts(), Locks: r.Locks, DraftSize: r.DraftSize}
 		if r.Network == NetworkHosts {
 			var err error
 			serve.Hosts = r.Hosts
@@ -170,6 +170,9 @@ func (r *Rules) mounts() []confine.Mount {
 	}
 	for _, d := range r.Drafts {
 		all = append(all, confine.Mount{Kind: confine.MountDraft, Path: d.Path, Upper: d.Upper, Work: d.Work})
+	}
+	for _, d := range r.Caches {
+		all = append(all, confine.Mount{Kind: confine.MountDraft, Path: d.Path, Upper: d.Upper, Work: d.Work, Optional: true})
 	}
 	add(confine.MountWrite, r.intermediateDirs()...)
 	for _, p := range r.Protect {

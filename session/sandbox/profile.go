@@ -27,6 +27,7 @@ type Profile struct {
 	Memory       int64    // bytes; 0: no limit
 	CPU          float64
 	PIDs         int
+	DraftSize    int64 // most space of a draft's changes, bytes; 0: no limit
 }
 
 // Network states which hosts may be reached.

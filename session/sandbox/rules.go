@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,8 @@ type Place struct {
 	// Draft lists directories to write as drafts. If there is one, the profile's own writable directories become drafts too,
 	// except $CWD outside of all of them.
 	Draft []string
+	// DraftSize is the most space of the drafts' changes, in bytes. If 0, the profile's applies.
+	DraftSize int64
 }
 
 // Rules are a profile for a Place: existing absolute paths without links. Inner paths come after outer ones.
@@ -33,12 +36,14 @@ type Rules struct {
 	Profile       string   `json:"profile"`
 	Read          []string `json:"read"`
 	Write         []string `json:"write,omitempty"`
-	Drafts        []Draft  `json:"drafts,omitempty"`  // entries of Write whose changes are kept separately
-	Locks         []string `json:"locks,omitempty"`   // files that are locked while the drafts are mounted
-	Hide          []string `json:"hide,omitempty"`    // inaccessible
-	Protect       []string `json:"protect,omitempty"` // in Write, but not writable
-	ReadInHidden  []string `json:"needed,omitempty"`  // read, although in Hide
-	WriteInHidden []string `json:"kept,omitempty"`    // written, although in Hide
+	Drafts        []Draft  `json:"drafts,omitempty"`     // entries of Write whose changes are kept separately
+	Caches        []Draft  `json:"caches,omitempty"`     // directories whose changes are private and lost at the end
+	DraftSize     int64    `json:"draft_size,omitempty"` // most space of these changes, bytes; 0: no limit
+	Locks         []string `json:"locks,omitempty"`      // files that are locked while the drafts are mounted
+	Hide          []string `json:"hide,omitempty"`       // inaccessible
+	Protect       []string `json:"protect,omitempty"`    // in Write, but not writable
+	ReadInHidden  []string `json:"needed,omitempty"`     // read, although in Hide
+	WriteInHidden []string `json:"kept,omitempty"`       // written, although in Hide
 	PrivateTmp    bool     `json:"tmp,omitempty"`
 
 	Network          Network  `json:"network"`
@@ -115,6 +120,10 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 	}
 	if err := r.makeDrafts(at.Draft); err != nil {
 		return nil, err
+	}
+	if r.Drafts != nil {
+		r.DraftSize = cmp.Or(at.DraftSize, p.DraftSize)
+		r.findCaches()
 	}
 	if err := r.checkWritable(); err != nil {
 		return nil, err

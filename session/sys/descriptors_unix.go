@@ -43,3 +43,13 @@ func RaiseLimit(which int) error {
 	lim.Cur = lim.Max
 	return os.NewSyscallError("setrlimit", unix.Setrlimit(which, &lim))
 }
+
+// LimitFileSize sets the limit on the size of each file that this process and its children write, in bytes.
+func LimitFileSize(size int64) error {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &lim); err != nil || size >= int64(min(lim.Max, math.MaxInt64)) {
+		return os.NewSyscallError("getrlimit", err)
+	}
+	lim.Cur, lim.Max = uint64(size), uint64(size)
+	return os.NewSyscallError("setrlimit", unix.Setrlimit(unix.RLIMIT_FSIZE, &lim))
+}

@@ -76,13 +76,13 @@ func parsed(t *testing.T, register func(*cobra.Command), args string) *cobra.Com
 
 func TestStart(t *testing.T) {
 	var f StartFlags
-	c := parsed(t, f.Register, "-n web --cwd /usr --env A=1 --label team=x --cols 100 --memory 1G --pids 7 --pipe")
+	c := parsed(t, f.Register, "-n web --cwd /usr --env A=1 --label team=x --cols 100 --memory 1G --pids 7 --pipe --draft --draft-size 1.5G")
 	n, err := f.Request(c, []string{"make"})
 	if err != nil || n.Name != "web" || n.Cwd != "/usr" || n.Labels["team"] != "x" || n.SetEnv[0] != "A=1" || n.Cols != 100 || !n.Pipe ||
-		n.Limits.Memory != 1<<30 || n.Limits.PIDs != 7 || n.Argv[0] != "make" {
+		n.Limits.Memory != 1<<30 || n.Limits.PIDs != 7 || n.DraftSize != 3<<29 || n.Argv[0] != "make" {
 		t.Errorf("%+v %v", n, err)
 	}
-	for _, args := range []string{"--cols 0", "--rows -1", "--env A", "--label =x", "--memory x", "--pids -1", "--cpu -0.5"} {
+	for _, args := range []string{"--cols 0", "--rows -1", "--env A", "--label =x", "--memory x", "--pids -1", "--cpu -0.5", "--draft-size 1G", "--draft --draft-size 0", "--draft --draft-size x", "--draft --draft-size="} {
 		var f StartFlags
 		if _, err := f.Request(parsed(t, f.Register, args), nil); !isUsage(err) {
 			t.Errorf("%s: %v", args, err)

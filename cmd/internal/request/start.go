@@ -27,6 +27,7 @@ type StartFlags struct {
 	Sandbox           string
 	OnDifference      string
 	draft             []string
+	draftSize         string
 	envMode           string
 	envPass           []string
 }
@@ -48,6 +49,7 @@ func (s *StartFlags) Register(c *cobra.Command) {
 	f.StringVar(&s.OnDifference, "on-difference", "", "with --sandbox: `ANSWER` for hosts and programs that the profile does not list, deny or ask (default: the profile's; ask in a learned one)")
 	f.StringArrayVar(&s.draft, "draft", nil, "keep file changes apart as a draft, to be listed (changes), committed or discarded: of the project in which it starts, or of `DIR`, as in --draft=DIR, repeatable; implies --sandbox workspace")
 	f.Lookup("draft").NoOptDefVal = ownProject
+	f.StringVar(&s.draftSize, "draft-size", "", "with --draft: limit of the disk space of its changes, a `SIZE` such as 512M or 2G; beyond it the programs are ended, and the changes stay")
 	s.limit.register(c)
 	f.SetInterspersed(false) // arguments after the command belong to it
 }
@@ -87,6 +89,17 @@ func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession,
 	}
 	if n.Draft, err = draftDirs(s.draft); err != nil {
 		return n, err
+	}
+	if n.DraftSize, err = flagvalues.Bytes(s.draftSize); err != nil {
+		return n, fmt.Errorf("--draft-size: %w", err)
+	}
+	if cmd.Flags().Changed("draft-size") {
+		switch {
+		case s.draftSize == "":
+			return n, exit.Usagef("--draft-size: no size; use one such as 512M or 2G")
+		case len(s.draft) == 0:
+			return n, exit.Usagef("--draft-size requires --draft")
+		}
 	}
 	if n.Cwd, err = filepath.Abs(s.cwd); err != nil {
 		return n, fmt.Errorf("working directory: %w; choose one with --cwd", err)

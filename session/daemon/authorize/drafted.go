@@ -54,7 +54,7 @@ func (a *Request) noDraft(j *policy.Judgement) string {
 	case tmpPathPattern.MatchString(text):
 		return "it uses /tmp, and a draft has its own"
 	}
-	root, err := a.MakeDraft()
+	d, err := a.MakeDraft()
 	if err != nil {
 		return strings.TrimSuffix(oneLine(err.Error()), ".")
 	}
@@ -64,7 +64,7 @@ func (a *Request) noDraft(j *policy.Judgement) string {
 			return strings.TrimSpace("it changes or uses the state of the session's shell: " + oneLine(word))
 		}
 	}
-	return effects.EscapeReason(j.Commands, root)
+	return effects.EscapeReason(j.Commands, d)
 }
 
 // runsInDraft reports whether an execution belongs to a run in a draft. The draft holds its effects, so only denials count.

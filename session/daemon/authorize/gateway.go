@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/effects"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -102,13 +103,13 @@ type Request struct {
 	Programs []string
 	Differ   bool // programs that are not listed need approval, instead of being refused
 
-	// MakeDraft, of a line or command, creates a draft in which it can run before a user is asked. It returns the draft's root,
+	// MakeDraft, of a line or command, creates a draft in which it can run before a user is asked. It returns the draft,
 	// or why none is possible. nil: no draft is possible. Exported holds the exported variables of the shell that a line is
 	// for. InDraft reports that the request runs in a draft. Drafted is what a run in a draft would change.
-	MakeDraft      func() (root string, err error) `json:"-"`
-	ShellVariables map[string]string               `json:"-"`
-	InDraft        bool                            `json:"-"`
-	Drafted        *api.DraftReview                `json:"-"`
+	MakeDraft      func() (effects.Draft, error) `json:"-"`
+	ShellVariables map[string]string             `json:"-"`
+	InDraft        bool                          `json:"-"`
+	Drafted        *api.DraftReview              `json:"-"`
 
 	Policy string // preset or rule set that the call requested
 	Kept   string // policy that is stored with the session

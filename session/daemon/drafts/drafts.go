@@ -131,6 +131,9 @@ func (d Drafts) DropEmpty(ctx context.Context, id string) (changes int, err erro
 		return 0, Error(id, err)
 	}
 	if len(c.Changes) > 0 {
+		if err := found.RemoveCaches(); err != nil && !errors.Is(err, draft.ErrMounted) { // else the next restore or discard does
+			return len(c.Changes), Error(id, err)
+		}
 		return len(c.Changes), nil
 	}
 	_, err = found.Discard(ctx)

@@ -70,6 +70,9 @@ func (s *Server) listDrafts(ctx context.Context, _ *struct{}) ([]api.DraftSummar
 		}
 		info := d.Info()
 		v := api.DraftSummary{Session: id, Command: info.Command, Started: info.Started, Roots: info.Roots, State: string(info.State)}
+		if to.e != nil {
+			v.Limit = s.reg.DraftLimit(to.e)
+		}
 		s.countChanges(ctx, &v)
 		if v.Changes != nil && *v.Changes == 0 && !to.live { // nothing to decide; a restored session gets another
 			if _, err := s.reg.Drafts().DropEmpty(ctx, id); err == nil {
@@ -121,7 +124,11 @@ func (s *Server) getChanges(ctx context.Context, in *struct {
 	if to.e != nil {
 		notHeld = append(notHeld, s.reg.NotHeld(to.e)...)
 	}
-	return drafts.View(d, &c, to.live, notHeld), nil
+	v := drafts.View(d, &c, to.live, notHeld)
+	if to.e != nil {
+		v.Limit = s.reg.DraftLimit(to.e)
+	}
+	return v, nil
 }
 
 // maxDiff bounds the text of a diff, in bytes.

@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/draft"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/effects"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -35,36 +36,36 @@ type drafted struct {
 }
 
 // draftRoot returns the gateway's MakeDraft for a command.
-func (s *Set) draftRoot(x *api.Run) func() (string, error) {
-	return func() (string, error) {
+func (s *Set) draftRoot(x *api.Run) func() (effects.Draft, error) {
+	return func() (effects.Draft, error) {
 		switch {
 		case len(x.Draft) > 0:
-			return "", errors.New("it is a run with a draft already, which stays open")
+			return effects.Draft{}, errors.New("it is a run with a draft already, which stays open")
 		case x.Sandbox != "":
-			return "", errors.New("it has a sandbox: " + x.Sandbox)
+			return effects.Draft{}, errors.New("it has a sandbox: " + x.Sandbox)
 		case x.Observe != "":
-			return "", errors.New("it is observed")
+			return effects.Draft{}, errors.New("it is observed")
 		}
-		return s.reg.DraftRoot(x.NewSession)
+		return s.reg.PlanDraft(x.NewSession)
 	}
 }
 
 // lineDraft returns the gateway's MakeDraft for a line of a session's shell, and the variables that the shell exports.
-func (s *Set) lineDraft(ctx context.Context, e *registry.Handle, x *api.Exec, readers []string) (func() (string, error), map[string]string) {
+func (s *Set) lineDraft(ctx context.Context, e *registry.Handle, x *api.Exec, readers []string) (func() (effects.Draft, error), map[string]string) {
 	env, err := e.Session.Environ(ctx)
-	return func() (string, error) {
+	return func() (effects.Draft, error) {
 		st := e.Session.Status()
 		switch {
 		case x.Foreign || x.Respond != nil || len(readers) > 0:
-			return "", errors.New("it may be for a program in the session, and not for its shell")
+			return effects.Draft{}, errors.New("it may be for a program in the session, and not for its shell")
 		case s.reg.Sandbox(e) != nil:
-			return "", errors.New("its session has a sandbox")
+			return effects.Draft{}, errors.New("its session has a sandbox")
 		case err != nil || env == nil || len(e.Record().Argv) == 0 || authorize.ShellName(e.Record().Argv[0]) == "":
-			return "", errors.New("the environment of its session's shell is not known")
+			return effects.Draft{}, errors.New("the environment of its session's shell is not known")
 		case st.Shell.Phase != shell.PhasePrompt:
-			return "", errors.New("its session's shell is busy")
+			return effects.Draft{}, errors.New("its session's shell is busy")
 		}
-		return s.reg.DraftRoot(s.lineRun(e, x, env).NewSession)
+		return s.reg.PlanDraft(s.lineRun(e, x, env).NewSession)
 	}, env
 }
 
@@ -129,7 +130,7 @@ func (s *Set) requestWithoutDraft(ctx context.Context, a authorize.Request, why 
 	if ctx.Err() != nil {
 		return authorize.Answer{}, nil, ctx.Err()
 	}
-	a.MakeDraft = func() (string, error) { return "", why }
+	a.MakeDraft = func() (effects.Draft, error) { return effects.Draft{}, why }
 	return s.gate.Begin(ctx, a)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/fairsched"
 	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/effects"
 	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -68,7 +69,7 @@ func (s *Set) submitLine(ctx context.Context, e *registry.Handle, x api.Exec, re
 		return api.Result{}, err
 	}
 	asking = j.approval.request
-	asking.MakeDraft = func() (string, error) { return "", noDraft }
+	asking.MakeDraft = func() (effects.Draft, error) { return effects.Draft{}, noDraft }
 	if asking.Actor.IsAgent() && w == nil && noDraft == nil {
 		asking.MakeDraft, asking.ShellVariables = s.lineDraft(ctx, e, &x, asking.Readers)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/drafts"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/draft"
+	"github.com/longterm-dev/longterm/session/policy/effects"
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
@@ -21,6 +22,7 @@ type sandboxInfo struct {
 	askUnlisted  bool     // other programs need approval
 	drafts       []string // directories of its draft, when it was started
 	outsideDraft []string // files that its draft does not cover
+	draftSize    int64    // limit of its draft's changes, bytes; 0: none
 }
 
 // Sandbox returns the restrictions of a session's programs, or nil.
@@ -39,7 +41,7 @@ func (h *Registry) sandboxOf(e *Handle) *sandboxInfo {
 	if r != nil && r.Rules != nil {
 		b.programs, b.askUnlisted = r.Rules.Programs, r.Rules.AsksOnDifference
 		if b.drafts = r.Rules.DraftDirs(); b.drafts != nil {
-			b.outsideDraft = r.Rules.DraftLimits()
+			b.outsideDraft, b.draftSize = r.Rules.DraftLimits(), r.Rules.DraftSize
 		}
 	}
 	e.sandbox.CompareAndSwap(nil, b)
@@ -59,8 +61,8 @@ func (h *Registry) SandboxReport(e *Handle) (*sandbox.Report, error) {
 // Drafts returns the drafts of sessions, also of removed ones.
 func (h *Registry) Drafts() drafts.Drafts { return h.spawner.Drafts() }
 
-// DraftRoot returns the directory of the draft in which a command would run, or why it cannot run in one. It starts nothing.
-func (h *Registry) DraftRoot(n api.NewSession) (string, error) { return h.spawner.DraftRoot(n) }
+// PlanDraft returns the draft in which a command would run, or why it cannot run in one. It starts nothing.
+func (h *Registry) PlanDraft(n api.NewSession) (effects.Draft, error) { return h.spawner.PlanDraft(n) }
 
 // PublishDraft publishes that a draft was committed or discarded. e is nil if its session was removed.
 func (h *Registry) PublishDraft(e *Handle, kind string, r *api.DraftResult) {
@@ -168,7 +170,7 @@ func (h *Registry) draftSummary(e *Handle, st *session.Status) *api.DraftSummary
 	if b.drafts == nil || !h.Drafts().Has(e.rec.ID) {
 		return nil
 	}
-	v := &api.DraftSummary{Session: e.rec.ID, Started: st.Started, Roots: b.drafts, State: string(draft.StateEnded)}
+	v := &api.DraftSummary{Session: e.rec.ID, Started: st.Started, Roots: b.drafts, State: string(draft.StateEnded), Limit: b.draftSize}
 	if st.State == session.Running {
 		v.State = string(draft.StateOpen)
 	}
@@ -177,6 +179,9 @@ func (h *Registry) draftSummary(e *Handle, st *session.Status) *api.DraftSummary
 
 // NotHeld returns the files that the draft of a session does not cover.
 func (h *Registry) NotHeld(e *Handle) []string { return h.sandboxOf(e).outsideDraft }
+
+// DraftLimit returns the most space that changes in the draft of a session may take, in bytes, or 0.
+func (h *Registry) DraftLimit(e *Handle) int64 { return h.sandboxOf(e).draftSize }
 
 // EndDraft removes the draft of a session that has ended if it holds no changes. Otherwise it returns its summary.
 func (h *Registry) EndDraft(ctx context.Context, e *Handle) *api.DraftSummary {

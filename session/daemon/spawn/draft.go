@@ -15,12 +15,16 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/daemon/drafts"
 	"github.com/longterm-dev/longterm/session/draft"
+	"github.com/longterm-dev/longterm/session/policy/effects"
 	"github.com/longterm-dev/longterm/session/sandbox"
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // draftProfile is the sandbox of a draft without a requested one.
 const draftProfile = "workspace"
+
+// minDraftSize is the smallest limit of a draft's changes, in bytes: a directory takes a few KiB.
+const minDraftSize = 64 << 10
 
 // Drafts returns the drafts of this daemon's sessions.
 func (s *Spawner) Drafts() drafts.Drafts { return drafts.Drafts{Dir: s.Dirs.Drafts()} }
@@ -84,14 +88,18 @@ var draftsProbed sync.Map
 // ReviewProfile is the sandbox of a command that runs in a draft because the rules want that.
 const ReviewProfile = "draft"
 
-// DraftRoot returns the directory of the draft in which a command would run, or why it cannot run in one. It starts nothing.
-func (s *Spawner) DraftRoot(n api.NewSession) (string, error) {
+// PlanDraft returns the draft in which a command would run, or why it cannot run in one. It starts nothing.
+func (s *Spawner) PlanDraft(n api.NewSession) (effects.Draft, error) {
 	n.Draft, n.Sandbox = []string{api.DraftProject}, ReviewProfile
 	p, err := s.Plan(n)
 	if err != nil {
-		return "", err
+		return effects.Draft{}, err
 	}
-	return p.sandbox.drafts[0], nil
+	d := effects.Draft{Root: p.sandbox.drafts[0]}
+	if profile := &p.sandbox.profile; profile.Network != sandbox.NetworkOff {
+		d.Reaches = profile.Reaches
+	}
+	return d, nil
 }
 
 // checkDrafts returns why no draft can be kept in the state directory, or nil.
@@ -138,6 +146,13 @@ func (s *Spawner) mountDrafts(p *Plan, rules *sandbox.Rules) error {
 	for i := range rules.Drafts {
 		r := at[rules.Drafts[i].Path]
 		rules.Drafts[i].Upper, rules.Drafts[i].Work = r.Upper, r.Work
+	}
+	for i := range rules.Caches {
+		r, err := d.Cache(rules.Caches[i].Path)
+		if err != nil {
+			return drafts.StartError(dir, err)
+		}
+		rules.Caches[i].Upper, rules.Caches[i].Work = r.Upper, r.Work
 	}
 	rules.Locks = []string{all.MountLock(p.Record.ID)}
 	return nil

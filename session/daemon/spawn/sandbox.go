@@ -35,6 +35,7 @@ type sandboxPlan struct {
 	report       *sandbox.Report
 	onDifference string   // requested on_difference, overrides the profile's
 	drafts       []string // directories that are written as drafts
+	size         int64    // requested limit of the drafts' changes, bytes
 }
 
 // detectCapabilities returns the sandbox mechanisms of this machine.
@@ -119,6 +120,10 @@ func (s *Spawner) enterRequested(p *Plan, n *api.NewSession) error {
 	switch {
 	case name == "" && n.OnDifference != "":
 		return api.Errorf(api.CodeInvalid, "on_difference requires a sandbox").WithHint("name a profile (--sandbox), or omit on_difference")
+	case n.DraftSize != 0 && len(n.Draft) == 0:
+		return api.Errorf(api.CodeInvalid, "draft_size_bytes requires a draft").WithHint("name its directories (--draft), or omit draft_size_bytes")
+	case n.DraftSize != 0 && n.DraftSize < minDraftSize:
+		return api.Errorf(api.CodeInvalid, "draft size of %d bytes: less than %d", n.DraftSize, minDraftSize).WithHint("choose a larger one, such as 1G; nothing was started")
 	case name == "":
 		return nil
 	}
@@ -126,7 +131,11 @@ func (s *Spawner) enterRequested(p *Plan, n *api.NewSession) error {
 	if err != nil {
 		return err
 	}
-	return s.enter(p, name, n.OnDifference, n.Limits, dirs...)
+	if err := s.enter(p, name, n.OnDifference, n.Limits, dirs...); err != nil {
+		return err
+	}
+	p.sandbox.size = n.DraftSize
+	return nil
 }
 
 // enter puts a planned session into a sandbox, with drafts of some directories.
@@ -172,7 +181,7 @@ func (s *Spawner) recordAccesses(p *Plan, file string) error {
 // session's shell uses, and the files that are put into the session.
 func (s *Spawner) place(p *Plan) sandbox.Place {
 	at := sandbox.Place{
-		Home: getenv(p.env, "HOME"), Cwd: p.sandbox.cwd, Draft: p.sandbox.drafts, OwnDirs: []string{s.Dirs.Config, s.Dirs.State, s.Dirs.Run}, Runtime: getenv(p.env, "XDG_RUNTIME_DIR"),
+		Home: getenv(p.env, "HOME"), Cwd: p.sandbox.cwd, Draft: p.sandbox.drafts, DraftSize: p.sandbox.size, OwnDirs: []string{s.Dirs.Config, s.Dirs.State, s.Dirs.Run}, Runtime: getenv(p.env, "XDG_RUNTIME_DIR"),
 	}
 	if !filepath.IsAbs(at.Home) {
 		at.Home, _ = os.UserHomeDir()
@@ -276,7 +285,7 @@ func (s *Spawner) restoreSandbox(p *Plan, id string) error {
 		return err
 	}
 	if r.Rules != nil { // ignores the directory that its programs reported
-		p.sandbox.cwd = r.Rules.Cwd
+		p.sandbox.cwd, p.sandbox.size = r.Rules.Cwd, r.Rules.DraftSize
 	}
 	return nil
 }

@@ -35,20 +35,42 @@ var escapingEffects = []effectRow{
 
 const network = "the network"
 
-// EscapeReason returns why a draft of a directory does not hold all effects of a line, or "". All commands of the line count: those
-// that need no approval run in the draft, too.
-func EscapeReason(commands []policy.Command, root string) string {
+// EscapeReason returns why a draft does not hold all effects of a line, or "". All commands of the line count: those that need no approval
+// run in the draft, too.
+func EscapeReason(commands []policy.Command, d Draft) string {
+	temporary := removesTemporary(commands)
+	for i := range commands { // one that needs approval may run what another one fetches
+		c := parse(&commands[i])
+		if c.Verdict != policy.Allow && !c.isFetch() && (len(c.Argv) == 0 || c.Argv[0] != ">") {
+			d.fetchesNothing = true
+		}
+	}
 	for i := range commands {
 		c := parse(&commands[i])
-		if why := c.escapeReason(root); why != "" {
+		if why := c.escapeReason(&d, temporary); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// escapeReason returns why a draft of root would not hold an effect of the command, or "".
-func (c *command) escapeReason(root string) string {
+// unknownTemporary is the word for a directory that mktemp makes.
+const unknownTemporary = "/tmp/…"
+
+// removesTemporary reports whether a line makes a temporary directory and removes it, so that nothing needs the private /tmp of its draft later.
+func removesTemporary(commands []policy.Command) bool {
+	makes, removes := false, false
+	for i := range commands {
+		argv := commands[i].Argv
+		makes = makes || len(argv) > 0 && argv[0] == "mktemp"
+		removes = removes || len(argv) > 2 && argv[0] == "rm" && argv[len(argv)-1] == unknownTemporary
+	}
+	return makes && removes
+}
+
+// escapeReason returns why a draft would not hold an effect of the command, or "". temporary is set if the line removes its temporary
+// directory.
+func (c *command) escapeReason(d *Draft, temporary bool) string {
 	if len(c.Argv) == 0 {
 		return ""
 	}
@@ -59,18 +81,24 @@ func (c *command) escapeReason(root string) string {
 		return quote(c.Argv[1:2]) + " is a device"
 	}
 	for _, a := range escapingEffects {
-		if depth, ok := c.matches(a.of); ok && !c.onlyPrints() {
+		if depth, ok := c.matches(a.of); ok && !c.onlyPrints() && !c.isHeld(d) {
 			return quote([]string{strings.Join(append([]string{c.name}, c.words[:depth]...), " ")}) + " uses " + a.text
 		}
 	}
 	for _, e := range damage.Effects(c.name, c.Argv[1:], &c.args) {
 		if slices.Contains([]damage.Kind{damage.Disk, damage.Volume, damage.System, damage.Elsewhere, damage.Denies}, e.Kind) {
+			if e.Kind == damage.Disk && c.isOnImages(d.Root) {
+				continue
+			}
 			return strings.TrimPrefix(orElse(e.Why, "it destroys what is on a disk"), "it ") + " (" + quote(c.Argv[:1]) + ")"
 		}
 	}
 	for _, w := range c.written() {
-		if out := c.outside(w, root); out != "" {
-			return quote([]string{out}) + " is outside of " + root
+		if temporary && (w == unknownTemporary || strings.HasPrefix(w, unknownTemporary+"/")) && !strings.Contains(w, "..") {
+			continue
+		}
+		if out := c.outside(w, d.Root); out != "" {
+			return quote([]string{out}) + " is outside of " + d.Root
 		}
 	}
 	return ""
@@ -88,6 +116,20 @@ func orElse(text, other string) string {
 
 // written returns the words of c that name files which it changes.
 func (c *command) written() []string {
+	words := c.writtenOperands()
+	if c.row == nil || c.Argv[0] == ">" {
+		return words
+	}
+	for _, o := range c.args.Options {
+		if o.HasValue && c.row.TakesOutputFile(o.Name) && o.Value != "-" {
+			words = append(slices.Clip(words), o.Value)
+		}
+	}
+	return words
+}
+
+// writtenOperands returns the operands of c that name files which it changes.
+func (c *command) writtenOperands() []string {
 	switch c.name {
 	case "mv", "chmod", "chown", "chgrp", "touch", "mkdir", "rmdir", "rm", "unlink", "shred", "truncate", "tee":
 		return c.args.Operands
