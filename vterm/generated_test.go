@@ -311,7 +311,7 @@ func TestGeneratedHistoryRead(t *testing.T) {
 // FEATURES: R10, R26
 // FAULT: H13
 func TestGeneratedHistoryRead_OfLongLines(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(tier.Times(1, 8)) {
 		r := rand.New(rand.NewPCG(seed, 13))
 		pieces := make([]string, 1+r.IntN(10))
 		for i := range pieces {

@@ -48,7 +48,7 @@ var avoid = []struct {
 }
 
 func words(alternatives string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:` + alternatives + `)\b`)
+	return regexp.MustCompile(`\b(?:` + alternatives + `)\b`)
 }
 
 // definition matches a function's comment that defines the function instead of stating what it does.
@@ -116,6 +116,7 @@ func TestWords(t *testing.T) {
 
 // avoidedIn returns a line for each phrase to avoid in a text at a place.
 func avoidedIn(place, text string) (found []string) {
+	text = strings.ToLower(text) // patterns that ignore case take twice the time
 	for _, a := range avoid {
 		for _, phrase := range a.pattern.FindAllString(text, -1) {
 			found = append(found, fmt.Sprintf("%s: %q: write %s", place, phrase, a.instead))

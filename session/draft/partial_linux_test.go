@@ -34,7 +34,7 @@ func somePaths(r *rand.Rand, c Changes) (paths []string) {
 // FEATURES: R124
 func TestCommit_KeepsWhatTheDraftShows_WhenPartial(t *testing.T) {
 	ctx := context.Background()
-	for seed := range seeds(12, 50) {
+	for seed := range seeds(4, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 3))
@@ -71,7 +71,7 @@ func TestCommit_KeepsWhatTheDraftShows_WhenPartial(t *testing.T) {
 // FEATURES: R124
 func TestDiscard_ShowsTheRoot_WhenPartial(t *testing.T) {
 	ctx := context.Background()
-	for seed := range seeds(12, 50) {
+	for seed := range seeds(4, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 4))
@@ -185,7 +185,7 @@ func TestCommit_ReportsConflictOrKeepsFiles_WhenOthersWrite(t *testing.T) {
 	tier.Full(t)
 	ctx := context.Background()
 	var conflicts, commits int
-	for seed := range seeds(30, 100) {
+	for seed := range seeds(10, 100) {
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
 		b := newBed(t, func(lower string) { randomTree(t, r, lower) })
 		direct := filepath.Join(t.TempDir(), "direct")

@@ -19,10 +19,7 @@ func seeds(few, full int) int {
 	if n, err := strconv.Atoi(os.Getenv("LONGTERM_DRAFT_SEEDS")); err == nil {
 		return n
 	}
-	if tier.IsFull() {
-		return full
-	}
-	return few
+	return tier.Times(few, full)
 }
 
 // scripted makes a root and a draft in which a random script ran, and returns the root's tree before, and the tree of a
@@ -62,7 +59,7 @@ func scripted(t *testing.T, seed uint64) (b *bed, before, want map[string]string
 // FEATURES: R124
 func TestDraft_RandomScripts(t *testing.T) {
 	ctx := context.Background()
-	for seed := range seeds(12, 50) {
+	for seed := range seeds(4, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 1))

@@ -21,7 +21,7 @@ func (b *bed) merged(string) (*os.File, error) {
 // FEATURES: R125
 func TestUndo_RestoresTheTreeBeforeACommand(t *testing.T) {
 	ctx := context.Background()
-	for seed := range seeds(12, 50) {
+	for seed := range seeds(4, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 6))

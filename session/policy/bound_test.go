@@ -45,7 +45,6 @@ func hostile(size int) map[string]string {
 // FEATURES: R62
 func TestHostileLinesAreAnswered(t *testing.T) {
 	tier.Full(t)
-	t.Parallel()
 	e := engineFor(t, "hard")
 	for _, size := range []int{5000, 100 << 10, 1 << 20} {
 		for name, line := range hostile(size) {
@@ -64,7 +63,6 @@ func TestHostileLinesAreAnswered(t *testing.T) {
 // FEATURES: R62
 func TestHostileLinesOfOtherShellsAreAnswered(t *testing.T) {
 	tier.Full(t)
-	t.Parallel()
 	e := engineFor(t, "hard")
 	first := map[string]string{"fish": "rm -rf /\n", "zsh": "rm -rf /\n", "mksh": "rm -rf /\n", "powershell": "rm -r C:\\\n",
 		"cmd": "rd /s /q C:\\\n"}
@@ -85,7 +83,6 @@ func TestHostileLinesOfOtherShellsAreAnswered(t *testing.T) {
 // FEATURES: R61 R62
 func TestLongLinesAreJudged(t *testing.T) {
 	tier.Full(t)
-	t.Parallel()
 	e := engineFor(t, "hard")
 	text := strings.Repeat("The (quick) brown fox's jumps; over && the \"lazy\" dog | and $so on\n", 5000)
 	names := strings.Repeat("src/a_file.go ", 20000)

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -205,29 +204,6 @@ func TestFunctionsDeclaredWithEachLine(t *testing.T) {
 			t.Errorf("%s after %q: %v (%s: %s)", row.call, row.line, j.Verdict, j.Rule, j.Why)
 		}
 	}
-}
-
-// TestStateIsShared checks lines for one shell's state concurrently.
-//
-// FEATURES: R62
-func TestStateIsShared(t *testing.T) {
-	e := neutralOf(t)
-	state := (*State)(nil).After(Line{Text: `f() { rm -rf /tmp/{a,b}; find . -exec ls {} \; ; }`}, RanFully)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			l := Line{Text: "f", State: state, Cwd: "/tmp/site", Home: "/home/me"}
-			for range 3 {
-				if j := e.Judge(l); j.Verdict != Allow {
-					t.Errorf("%v (%s: %s)", j.Verdict, j.Rule, j.Why)
-				}
-				if after := state.After(l, RanFully); after != state {
-					t.Error("a call that sets nothing has changed what is known")
-				}
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func neutralOf(t *testing.T) *Engine {

@@ -191,7 +191,6 @@ var (
 // FEATURES: R60 R61
 func TestRandomLines(t *testing.T) {
 	tier.Full(t)
-	t.Parallel()
 	const each = 4000
 	l := Line{Cwd: "/home/me/project", Home: "/home/me"}
 	hard, deny, readonly := engineFor(t, "hard"), engineFor(t, "rule:deny touch"), engineFor(t, "readonly")

@@ -17,7 +17,7 @@ import (
 
 var lineShells = [][]string{{"bash", "--norc"}, {"zsh"}, {"fish", "--no-config"}, {"dash"}, {"mksh"}, {"ksh"}}
 
-// forEachShell runs f with each installed shell; in the default tier with bash only.
+// forEachShell runs f with each installed shell, in parallel; in the default tier with bash only.
 func forEachShell(t *testing.T, f func(t *testing.T, p *Program, kind string), only ...string) {
 	t.Helper()
 	for _, argv := range lineShells {
@@ -27,7 +27,10 @@ func forEachShell(t *testing.T, f func(t *testing.T, p *Program, kind string), o
 		if len(only) > 0 && !strings.Contains(strings.Join(only, " ")+" ", argv[0]+" ") {
 			continue
 		}
-		t.Run(argv[0], func(t *testing.T) { f(t, startShell(t, Cmd{Argv: argv}), argv[0]) })
+		t.Run(argv[0], func(t *testing.T) {
+			t.Parallel()
+			f(t, startShell(t, Cmd{Argv: argv}), argv[0])
+		})
 	}
 }
 
@@ -36,10 +39,7 @@ func startShell(t *testing.T, c Cmd) *Program {
 	t.Helper()
 	tier.Need(t, c.Argv[0])
 	dir := t.TempDir()
-	t.Setenv("HOME", dir)
-	t.Setenv("ZDOTDIR", dir)
-	t.Setenv("HISTFILE", filepath.Join(dir, "history"))
-	t.Setenv("ENV", "")
+	c.SetEnv = append(c.SetEnv, "HOME="+dir, "ZDOTDIR="+dir, "HISTFILE="+filepath.Join(dir, "history"), "ENV=")
 	if err := os.WriteFile(filepath.Join(dir, ".zshrc"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package sessiontest
 import (
 	"crypto/sha256"
 	"fmt"
+	"go/build"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,14 +15,14 @@ import (
 // builds caches this process's builds by directory, package and flags.
 var builds sync.Map
 
-type build struct {
+type built struct {
 	once sync.Once
 	path string
 	err  error
 }
 
 // Build builds the main package that pkg names as `go build` would in the test's directory,
-// and returns the path of the program. It is built once for all tests of a run, into the
+// and returns the path of the program. It is built once for all tests of a module, into the
 // user's cache directory, where the next run finds it: only what changed is built again. Flags are
 // those of go build, such as -race.
 func Build(t testing.TB, pkg string, flags ...string) string {
@@ -30,13 +31,29 @@ func Build(t testing.TB, pkg string, flags ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, _ := builds.LoadOrStore(buildKey(dir, pkg, flags), &build{})
-	b := v.(*build)
+	if !build.IsLocalImport(pkg) && !filepath.IsAbs(pkg) {
+		dir = moduleRoot(dir)
+	}
+	v, _ := builds.LoadOrStore(buildKey(dir, pkg, flags), &built{})
+	b := v.(*built)
 	b.once.Do(func() { b.path, b.err = goBuild(dir, pkg, flags) })
 	if b.err != nil {
 		t.Fatal(b.err)
 	}
 	return b.path
+}
+
+// moduleRoot returns the nearest directory above dir, or dir itself, that has a go.mod. It returns dir if none has one. An import
+// path means the same in all directories of a module, so their tests share its program.
+func moduleRoot(dir string) string {
+	for root := dir; ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return root
+		}
+		if root == filepath.Dir(root) {
+			return dir
+		}
+	}
 }
 
 func buildKey(dir, pkg string, flags []string) string {

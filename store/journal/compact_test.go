@@ -117,7 +117,7 @@ func jumpy(rnd *rand.Rand, back bool) func() time.Time {
 //
 // FEATURES: R37, R92
 func TestCompactKeepsRecords(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(tier.Times(2, 6)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			o := testOptions()

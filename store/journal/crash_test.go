@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // build makes a journal of one segment and tells where its records end.
@@ -337,7 +339,7 @@ func TestSync(t *testing.T) {
 //
 // FEATURES: R37, R90, R93
 func TestMetamorphic(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(tier.Times(20, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { metamorphic(t, rand.New(rand.NewPCG(seed, 0))) })
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 func verified(t testing.TB, dir string) Report {
@@ -260,7 +262,7 @@ func copyOf(t testing.TB, dir string) string {
 //
 // FEATURES: R37, R93
 func TestRepairRandomDamage(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range uint64(tier.Times(4, 10)) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		o := testOptions()
 		o.SegmentBytes, o.Plain = 1+rnd.Int64N(100_000), seed%2 == 0

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 func must(t testing.TB, err error) {
@@ -48,7 +50,7 @@ func all(t testing.TB, x *Index, q Query) []Hit {
 //
 // FEATURES: R92
 func TestExact(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range uint64(tier.Times(2, 5)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := &world{rnd: rand.New(rand.NewPCG(seed, 1)), model: model{}, ends: map[string]uint64{}, clock: 1}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -197,4 +198,30 @@ func TestPlainCommands_NotStored(t *testing.T) {
 			t.Errorf("%s is kept once the session was given another", name)
 		}
 	}
+}
+
+// TestState_IsShared judges lines for one shell's state concurrently, as the daemon does.
+//
+// FEATURES: R62
+func TestState_IsShared(t *testing.T) {
+	e, err := policy.New(policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := (*policy.State)(nil).After(policy.Line{Text: `f() { rm -rf /tmp/{a,b}; find . -exec ls {} \; ; }`}, policy.RanFully)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			l := policy.Line{Text: "f", State: state, Cwd: "/tmp/site", Home: "/home/me"}
+			for range 3 {
+				if j := e.Judge(l); j.Verdict != policy.Allow {
+					t.Errorf("%v (%s: %s)", j.Verdict, j.Rule, j.Why)
+				}
+				if after := state.After(l, policy.RanFully); after != state {
+					t.Error("a call that sets nothing has changed what is known")
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -60,7 +60,7 @@ func TestRecordsTogether(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		one, all := &reading{set: vault.Set()}, &reading{set: vault.Set()}
 		most := []int{300, 4000, 200 << 10}[seed%3]
-		for len(one.all) < min(300<<10, 100*most) {
+		for len(one.all) < min(300<<10, 20*most) {
 			one.all = append(one.all, parts[rnd.IntN(len(parts)-rnd.IntN(3))]...)
 		}
 		all.all = one.all

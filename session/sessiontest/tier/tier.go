@@ -17,6 +17,14 @@ const variable = "LONGTERM_TESTS"
 // IsFull reports whether the full tier runs.
 func IsFull() bool { return os.Getenv(variable) == "full" }
 
+// Times returns how often a random test repeats: few times in the default tier, all in the full one.
+func Times(few, all int) int {
+	if IsFull() {
+		return all
+	}
+	return few
+}
+
 // Full puts t into the full tier: it skips t in the default tier.
 func Full(t testing.TB) {
 	t.Helper()
