@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	"rsc.io/qr"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/apitoken"
+	"github.com/longterm-dev/longterm/session/web"
 )
 
 func webVerb(a *app, c *cobra.Command) {
@@ -113,11 +113,11 @@ func openBrowser(link string) error {
 
 // writeQR draws a QR code of half blocks, dark on light in every colour scheme.
 func writeQR(w io.Writer, text string) {
-	code, err := qr.Encode(text, qr.L)
-	if err != nil { // too long for a code: the link itself was printed
+	code := web.QR(text)
+	if code == nil { // the link itself was printed
 		return
 	}
-	const quiet = 2 // width of the border in modules; cameras need less than the standard's four
+	const quiet = web.QRBorder
 	dark := func(x, y int) bool { return x >= 0 && y >= 0 && x < code.Size && y < code.Size && code.Black(x, y) }
 	for y := -quiet; y < code.Size+quiet; y += 2 {
 		var line strings.Builder

@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -396,4 +398,55 @@ func FuzzFilm(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// frameLog collects a video's frames. It fails after some.
+type frameLog struct {
+	frames [][]byte
+	most   int
+}
+
+func (l *frameLog) Write(p []byte) (int, error) {
+	if len(l.frames) == l.most {
+		return 0, errors.New("the encoder has ended")
+	}
+	l.frames = append(l.frames, bytes.Clone(p))
+	return len(p), nil
+}
+
+func (l *frameLog) Close() error { return nil }
+
+// TestVideo_DrawsOnSeveralCores checks that frames which are drawn at a time come in order, as a single painter draws them, and
+// that an error of the encoder ends the video.
+//
+// FEATURES: R36
+func TestVideo_DrawsOnSeveralCores(t *testing.T) {
+	const shots = 60
+	o := pixel.Options{PictureOptions: render.PictureOptions{Scale: 0.5}}
+	video := func(most int) (*frameLog, error) {
+		l := &frameLog{most: most}
+		w, err := NewVideo(10, 3, 10, o, func(image.Point) (io.WriteCloser, error) { return l, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := NewFilm(w, 10, 3, Options{FPS: 10})
+		for n := range shots {
+			if err := f.Output(time.Duration(n)*200*time.Millisecond, fmt.Appendf(nil, "\r%d", n)); err != nil {
+				return l, errors.Join(err, w.Close(0))
+			}
+		}
+		return l, f.Close()
+	}
+	one := runtime.GOMAXPROCS(1)
+	want, err := video(1000)
+	runtime.GOMAXPROCS(max(4, one))
+	got, err2 := video(1000)
+	_, err3 := video(7)
+	runtime.GOMAXPROCS(one)
+	if err != nil || err2 != nil || len(got.frames) < shots || !slices.EqualFunc(got.frames, want.frames, bytes.Equal) {
+		t.Errorf("%d frames, by one painter %d: %v, %v", len(got.frames), len(want.frames), err, err2)
+	}
+	if err3 == nil || !strings.Contains(err3.Error(), "the encoder has ended") {
+		t.Errorf("a video whose encoder ended: %v", err3)
+	}
 }

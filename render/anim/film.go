@@ -2,7 +2,7 @@
 //
 // A Film feeds output with its times to an emulator, shortens pauses and changes the speed. It passes a Shot of the
 // screen to a Writer when the screen has changed, up to a number of frames per second. Writers omit unchanged parts,
-// write each frame as soon as its end is known, and keep two frames in memory. An SVG is kept in memory completely,
+// write each frame as soon as its end is known, and keep a few frames in memory: several cores draw at a time. An SVG is kept in memory completely,
 // with a limit.
 package anim
 

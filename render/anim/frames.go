@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"image"
 	"image/draw"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/render/pixel"
@@ -20,53 +22,116 @@ type encoder interface {
 	close() error
 }
 
-// pixels is a Writer that draws shots as pixels.
+// maxPainters limits the shots that are drawn at a time: each needs a frame.
+const maxPainters = 4
+
+// pixels is a Writer that draws shots as pixels. Several painters draw shots at a time, and one goroutine encodes the
+// frames in the order of their times.
 type pixels struct {
-	painter   *pixel.Painter
-	encoder   encoder
-	now, next *image.RGBA // the current frame, and one to draw on
+	painters chan *pixel.Painter // idle painters
+	frames   chan *image.RGBA    // unused frames
+	queue    chan drawing        // to the encoding goroutine, which ends when it is closed
+	ended    chan struct{}       // closed when the encoding goroutine has ended
+	failure  atomic.Pointer[error]
+
+	// The encoding goroutine owns what follows, and Close after its end.
+	encoder encoder
+	now     *image.RGBA // the newest frame
 	// pending is the changed part of the newest frame, whose end is not known yet.
 	pending *image.RGBA
 	start   time.Duration
 }
 
-func newPixels(cols, rows int, o pixel.Options, make func(size image.Point) encoder) (*pixels, error) {
-	p, err := pixel.NewPainter(cols, rows, o)
-	if err != nil {
-		return nil, err
+// drawing is a shot that is being drawn.
+type drawing struct {
+	at    time.Duration
+	frame chan *image.RGBA // receives the frame once
+}
+
+func newPixels(cols, rows int, o pixel.Options, open func(size image.Point) encoder) (*pixels, error) {
+	n := min(runtime.GOMAXPROCS(0), maxPainters)
+	p := &pixels{painters: make(chan *pixel.Painter, n), frames: make(chan *image.RGBA, n+2), queue: make(chan drawing, n), ended: make(chan struct{})}
+	var size image.Point
+	for range n {
+		painter, err := pixel.NewPainter(cols, rows, o)
+		if err != nil {
+			return nil, err
+		}
+		size = painter.Size()
+		p.painters <- painter
 	}
-	size := p.Size()
 	if size.X*size.Y > MaxPixels || size.X > 0xffff || size.Y > 0xffff {
 		return nil, fmt.Errorf("video: too large (%d×%d pixels, limit %d million): use a smaller scale", size.X, size.Y, MaxPixels>>20)
 	}
-	r := image.Rectangle{Max: size}
-	return &pixels{painter: p, encoder: make(size), now: image.NewRGBA(r), next: image.NewRGBA(r)}, nil
+	for range cap(p.frames) {
+		p.frames <- image.NewRGBA(image.Rectangle{Max: size})
+	}
+	p.encoder = open(size)
+	go p.encode()
+	return p, nil
 }
 
-// Add draws a shot.
+// Add starts drawing a shot. It returns the error of an earlier one.
 func (p *pixels) Add(s Shot) error {
-	p.painter.SetTheme(s.Theme)
-	p.painter.DrawOn(p.next, s.Screen)
-	area := p.next.Bounds()
+	if err := p.failure.Load(); err != nil {
+		return *err
+	}
+	painter, frame := <-p.painters, <-p.frames
+	d := drawing{s.At, make(chan *image.RGBA, 1)}
+	go func() {
+		painter.SetTheme(s.Theme)
+		painter.DrawOn(frame, s.Screen)
+		p.painters <- painter
+		d.frame <- frame
+	}()
+	p.queue <- d
+	return nil
+}
+
+// encode encodes frames until the queue is closed. After an error it only empties the queue.
+func (p *pixels) encode() {
+	defer close(p.ended)
+	for d := range p.queue {
+		frame := <-d.frame
+		if p.failure.Load() == nil {
+			var err error
+			if frame, err = p.take(frame, d.at); err != nil {
+				p.failure.Store(&err)
+			}
+		}
+		if frame != nil {
+			p.frames <- frame
+		}
+	}
+}
+
+// take encodes the part of a frame that changed. It returns a frame that is free again.
+func (p *pixels) take(frame *image.RGBA, at time.Duration) (unused *image.RGBA, err error) {
+	area := frame.Bounds()
 	if p.pending != nil {
-		area = changedArea(p.now, p.next)
+		area = changedArea(p.now, frame)
 		if area.Empty() {
-			return nil
+			return frame, nil
 		}
-		if err := p.encoder.frame(p.pending, p.start, s.At); err != nil {
-			return err
+		if err := p.encoder.frame(p.pending, p.start, at); err != nil {
+			return frame, err
 		}
-		p.start = s.At
+		p.start = at
 	}
 	part := image.NewRGBA(area)
-	draw.Draw(part, area, p.next, area.Min, draw.Src)
+	draw.Draw(part, area, frame, area.Min, draw.Src)
 	p.pending = part
-	p.now, p.next = p.next, p.now
-	return nil
+	unused, p.now = p.now, frame
+	return unused, nil
 }
 
 // Close writes the last frame.
 func (p *pixels) Close(end time.Duration) error {
+	close(p.queue)
+	<-p.ended
+	if err := p.failure.Load(); err != nil {
+		return *err
+	}
 	if p.pending != nil {
 		if err := p.encoder.frame(p.pending, p.start, max(end, p.start)); err != nil {
 			return err

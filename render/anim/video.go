@@ -21,6 +21,7 @@ func NewVideo(cols, rows int, fps float64, o pixel.Options, open func(size image
 		return nil, err
 	}
 	if v.w, err = open(v.canvas.Rect.Max); err != nil {
+		close(p.queue)
 		return nil, err
 	}
 	return p, nil

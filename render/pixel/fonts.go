@@ -1,9 +1,11 @@
 package pixel
 
 import (
+	_ "embed"
 	"image"
 	"sync"
 
+	"github.com/go-fonts/dejavu/dejavusans"
 	"github.com/go-fonts/dejavu/dejavusansmono"
 	"github.com/go-fonts/dejavu/dejavusansmonobold"
 	"github.com/go-fonts/dejavu/dejavusansmonoboldoblique"
@@ -21,25 +23,38 @@ const advance = 1233.0 / 2048
 type fonts struct {
 	// embedded is the embedded font: plain, bold, italic, both.
 	embedded [4]*sfnt.Font
-	// more are fonts of the machine in order of preference; color has its emoji.
+	// more are fonts of the machine in order of preference, then embedded ones with more symbols; color has the
+	// machine's emoji.
 	more  []*sfnt.Font
 	color *bitmapEmoji
 }
 
+// notoEmoji is Noto Emoji Regular (SIL Open Font License 1.1, fonts/NotoEmoji-OFL.txt) without ligatures and hints, scaled to
+// 400 units per em.
+//
+//go:embed fonts/NotoEmoji.ttf
+var notoEmoji []byte
+
 var embedded = sync.OnceValue(func() *fonts {
 	f := &fonts{}
 	for i, data := range [...][]byte{dejavusansmono.TTF, dejavusansmonobold.TTF, dejavusansmonooblique.TTF, dejavusansmonoboldoblique.TTF} {
-		parsed, err := sfnt.Parse(data)
-		if err != nil {
-			panic("embedded font: " + err.Error())
-		}
-		f.embedded[i] = parsed
+		f.embedded[i] = parse(data)
 	}
+	f.more = []*sfnt.Font{parse(dejavusans.TTF), parse(notoEmoji)}
 	return f
 })
 
-// find returns the first font that has a character.
-func (f *fonts) find(buf *sfnt.Buffer, r rune, bold, italic bool) (*sfnt.Font, sfnt.GlyphIndex) {
+// parse returns an embedded font.
+func parse(data []byte) *sfnt.Font {
+	parsed, err := sfnt.Parse(data)
+	if err != nil {
+		panic("embedded font: " + err.Error())
+	}
+	return parsed
+}
+
+// find returns the first font that has a character, and whether the font has the requested weight.
+func (f *fonts) find(buf *sfnt.Buffer, r rune, bold, italic bool) (font *sfnt.Font, index sfnt.GlyphIndex, weighted bool) {
 	style := 0
 	if bold {
 		style |= 1
@@ -49,15 +64,15 @@ func (f *fonts) find(buf *sfnt.Buffer, r rune, bold, italic bool) (*sfnt.Font, s
 	}
 	for _, own := range []*sfnt.Font{f.embedded[style], f.embedded[0]} {
 		if i, err := own.GlyphIndex(buf, r); err == nil && i != 0 {
-			return own, i
+			return own, i, !bold || own == f.embedded[style]
 		}
 	}
 	for _, other := range f.more {
 		if i, err := other.GlyphIndex(buf, r); err == nil && i != 0 {
-			return other, i
+			return other, i, !bold
 		}
 	}
-	return nil, 0
+	return nil, 0, false
 }
 
 // bitmapSize is the size of the bitmap font's full-width characters, in its pixels.

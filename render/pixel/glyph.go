@@ -71,6 +71,10 @@ func (g *glyphs) glyph(k glyphKey) *glyph {
 
 func (g *glyphs) draw(k glyphKey) *glyph {
 	r, n := utf8.DecodeRuneInString(k.text)
+	if other := g.substitute(r); other != r {
+		rest := k.text[n:]
+		r, n, k.text = other, utf8.RuneLen(other), string(other)+rest
+	}
 	w, h := k.width*g.cell.X*k.doubled.X, g.cell.Y*k.doubled.Y
 	if n == len(k.text) {
 		if shape, ok := boxdraw.Draw(r, float32(g.cell.X*k.width), float32(g.cell.Y), g.thin); ok {
@@ -111,7 +115,7 @@ func (g *glyphs) outlines(k glyphKey, w, h int) *glyph {
 
 // outline draws one code point. It returns nil if no font has it.
 func (g *glyphs) outline(k glyphKey, r rune) *image.Alpha {
-	f, index := g.fonts.find(&g.buf, r, k.bold, k.italic)
+	f, index, weighted := g.fonts.find(&g.buf, r, k.bold, k.italic)
 	if f == nil {
 		mask := g.fonts.bitmap(r, image.Pt(k.width*g.cell.X, g.cell.Y), g.base, k.doubled)
 		if mask != nil && k.bold { // the bitmap font has one weight
@@ -129,18 +133,31 @@ func (g *glyphs) outline(k glyphKey, r rune) *image.Alpha {
 	if err != nil {
 		return nil
 	}
-	return g.place(segments, k, float32(adv)/64)
+	mask := g.place(segments, k, float32(adv)/64)
+	if !weighted && !emojiLike(k.text, r, k.width) {
+		mask = embolden(mask, int(g.thin))
+	}
+	return mask
 }
 
 // place rasterises outlines in the cells of a character: centred if the advance differs, narrowed if too wide.
 func (g *glyphs) place(segments sfnt.Segments, k glyphKey, adv float32) *image.Alpha {
 	box := float32(k.width * g.cell.X)
 	shrink := float32(1)
-	if adv > box*1.02 && adv > 0 {
+	const overhang = 1.25 // of a symbol that is much too wide: fonts surround those with space
+	isSymbol := adv > box*1.4
+	switch {
+	case isSymbol:
+		shrink = overhang * box / adv
+	case adv > box*1.02 && adv > 0:
 		shrink = box / adv
 	}
 	sx, sy := float32(k.doubled.X)*shrink, float32(k.doubled.Y)
 	dx, dy := float32(k.doubled.X)*(box-adv*shrink)/2, float32(g.base*k.doubled.Y)
+	if isSymbol && shrink < 1 { // it keeps its proportions, in the middle of the line
+		dy -= sy * (1 - shrink) * float32(g.cell.Y) * 0.3
+		sy *= shrink
+	}
 	if adv == 0 { // a combining mark of a font that is not monospaced stands left of its origin
 		dx = float32(k.doubled.X) * float32(g.cell.X)
 	}

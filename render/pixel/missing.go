@@ -37,7 +37,7 @@ func (g *glyphs) missing(k glyphKey, r rune, w, h int) *image.Alpha {
 func (g *glyphs) digit(out *image.Alpha, d rune, x, y int, cw, ch float32) {
 	small := *g
 	small.cell, small.base = image.Pt(max(1, int(cw)), max(1, int(ch))), int(ch*0.9)
-	f, index := g.fonts.find(&g.buf, d, true, false)
+	f, index, _ := g.fonts.find(&g.buf, d, true, false)
 	if f == nil || cw < 3 {
 		return
 	}

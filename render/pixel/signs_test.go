@@ -38,7 +38,7 @@ func TestOwnSigns(t *testing.T) {
 				continue
 			}
 			seen[r] = true
-			f, _ := fonts.find(&buf, r, false, false)
+			f, _, _ := fonts.find(&buf, r, false, false)
 			if f == nil && !boxdraw.Has(r) && fonts.bitmap(r, image.Pt(10, 20), 15, image.Pt(1, 1)) == nil {
 				t.Errorf("%c (%U) of %s is in no font", r, r, file)
 			}

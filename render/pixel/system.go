@@ -17,6 +17,7 @@ var systemFonts = [][]string{
 	{"DejaVuSans.ttf", "Apple Symbols.ttf", "seguisym.ttf"},
 	{"NotoSansSymbols2-Regular.ttf", "NotoSansSymbols-Regular.ttf"},
 	{"Symbola.ttf", "Symbola_hint.ttf"},
+	{"SymbolsNerdFontMono-Regular.ttf", "SymbolsNerdFont-Regular.ttf"},
 	{"unifont.otf", "unifont.ttf"},
 }
 
@@ -58,6 +59,8 @@ func fontFiles() map[string]string {
 // allFonts returns the embedded fonts and those of the machine, which it searches on first use.
 var allFonts = sync.OnceValue(func() *fonts {
 	f := *embedded()
+	own := f.more
+	f.more = nil
 	files := fontFiles()
 	for _, names := range systemFonts {
 		for _, name := range names {
@@ -67,6 +70,7 @@ var allFonts = sync.OnceValue(func() *fonts {
 			}
 		}
 	}
+	f.more = append(f.more, own...)
 	for _, name := range systemEmoji {
 		if file := openFont(files[name]); file != nil && f.color == nil {
 			f.color = newBitmapEmoji(file)

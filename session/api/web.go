@@ -38,10 +38,15 @@ type Share struct {
 	Type  bool   `json:"type,omitempty" doc:"holders of the link may type; default: view-only"`
 	Hours int    `json:"hours,omitempty" minimum:"0" maximum:"9600" doc:"validity in hours; default 24"`
 	Relay string `json:"relay,omitempty" maxLength:"1000" doc:"address of a relay that forwards it encrypted; default: this machine serves it"`
+	QR    bool   `json:"qr,omitempty" doc:"return the link as a QR code, too"`
 }
 
 // Shared is a new share link. Its token is listed and revoked like others.
 type Shared struct {
-	Token Token  `json:"token"`
-	Link  string `json:"link" doc:"shown once; grants view of the session until the token expires or is revoked"`
+	Token  Token  `json:"token"`
+	Link   string `json:"link" doc:"shown once; grants view of the session until the token expires or is revoked"`
+	QR     string `json:"qr,omitempty" doc:"the link as a QR code: SVG path data, a module per unit, with a border"`
+	QRSize int    `json:"qr_size,omitempty" doc:"width and height of the QR code, in modules"`
+	// Local states that only this machine can reach the link.
+	Local bool `json:"loopback,omitempty" doc:"only this machine reaches the link"`
 }

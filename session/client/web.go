@@ -4,6 +4,7 @@ package client
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -25,4 +26,15 @@ func (c *Client) CloseWeb(ctx context.Context) error {
 // Share creates a share link to the session.
 func (s *Session) Share(ctx context.Context, o api.Share) (api.Shared, error) {
 	return send[api.Shared](ctx, s.client, "POST", s.path+"/share", nil, o)
+}
+
+// Shares returns the share links of the session that count.
+func (s *Session) Shares(ctx context.Context) ([]api.Token, error) {
+	return get[[]api.Token](ctx, s.client, s.path+"/shares", nil)
+}
+
+// EndShare ends a share link of the session, by the name of its token.
+func (s *Session) EndShare(ctx context.Context, name string) error {
+	_, err := send[struct{}](ctx, s.client, "DELETE", s.path+"/shares/"+url.PathEscape(name), nil, nil)
+	return err
 }

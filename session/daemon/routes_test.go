@@ -131,6 +131,8 @@ var wellCalls = []wellCall{
 	{id: "open-web", body: api.OpenWeb{Listen: "127.0.0.1:0", May: []string{"look"}}, check: contains(`/#login=`)},
 	{id: "get-web", check: contains(`"loopback":true`)},
 	{id: "share", path: "cat", body: api.Share{Type: true}, check: contains(`/#token=lt_`)},
+	{id: "list-shares", path: "cat", check: contains(`"may":["look","type"]`)},
+	{id: "end-share", path: "cat/{share}", check: contains("true")},
 	{id: "close-web", check: contains("true")},
 	{id: "signal", path: "made-2", body: api.Signal{Signal: "TERM", Scope: "child"}, check: contains("true")},
 	{id: "kill", path: "cat", body: api.Kill{GraceMS: 1}, check: contains(`"state":"exited"`)},
@@ -189,6 +191,8 @@ var moreWrongCalls = []wrongCall{
 	{"open-web", "", api.OpenWeb{TLSCert: "/none"}, api.CodeInvalid, ""},
 	{"open-web", "", api.OpenWeb{Session: "none"}, api.CodeNotFound, "longterm ls"},
 	{"open-web", "", api.OpenWeb{Label: "nonsense"}, api.CodeInvalid, ""},
+	{"list-shares", "none", nil, api.CodeNotFound, "longterm ls"},
+	{"end-share", "cat/share-none", nil, api.CodeNotFound, "token ls"},
 	{"share", "none", api.Share{}, api.CodeNotFound, "longterm ls"},
 	{"subscribe", "a%20b", api.NewSubscription{}, api.CodeInvalid, "letters"},
 	{"subscribe", "ci", api.NewSubscription{Kinds: []string{"nonsense"}}, api.CodeInvalid, ""},
@@ -541,19 +545,23 @@ func TestRoutes(t *testing.T) {
 func callWell(t *testing.T, r *running, route *httpapi.Route, c *wellCall) {
 	t.Helper()
 	var a answer
+	path := pathOf(route, c.path)
+	if strings.Contains(path, "{share}") {
+		path = strings.ReplaceAll(path, "{share}", get[[]api.Token](r, "GET", "/sessions/cat/shares", nil)[0].Name)
+	}
 	switch {
 	case c.id == "events", c.id == "stream-completions":
-		a = firstEvent(t, r, pathOf(route, c.path))
+		a = firstEvent(t, r, path)
 	case c.id == "dial-fleet":
 		dialOther(t, r)
 		return
 	case c.id == "dial-port", c.id == "undo-draft": // need a listening socket, a mounted draft: TestDialPort, draft.txtar
 		return
 	case route.Answer == nil:
-		openSocket(t, r, pathOf(route, c.path))
+		openSocket(t, r, path)
 		return
 	default:
-		a = r.ask(route.Method, pathOf(route, c.path), c.body)
+		a = r.ask(route.Method, path, c.body)
 	}
 	if a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)

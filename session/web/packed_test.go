@@ -45,7 +45,7 @@ func TestPageIsSmall(t *testing.T) {
 		}
 	}
 	t.Logf("%d bytes, %d of them initial", all, first)
-	if all > 45<<10 {
+	if all > 50<<10 {
 		t.Errorf("got %d bytes", all)
 	}
 }

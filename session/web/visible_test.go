@@ -88,7 +88,7 @@ const { elapsed, state } = await import('./store.js');
 const at = (phase, agent) => { const s = { state: 'running', heard: Date.now(), activity: { running: true, elapsed_ms: 9 }, ...(phase && { shell: { phase } }), ...(agent && { agent_state: { state: agent } }) }; return [state(s)[1], elapsed(s) > 0]; };
 console.log(JSON.stringify([at('prompt'), at('running'), at(), at('prompt', 'working')]));`
 	const want = `[["at its prompt",false],["running",true],["running",true],["running",false]]`
-	if got := runModule(t, script, "net.js", "images.js", "screen.js", "store.js", "tables_gen.js"); string(got) != want+"\n" {
+	if got := runModule(t, script, "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"); string(got) != want+"\n" {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

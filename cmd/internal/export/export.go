@@ -59,7 +59,7 @@ var formats = []format{
 	{"gif", "animation for any image viewer", filmExporter(newGIF), true},
 	{"apng", "animated PNG with all colours", filmExporter(newAPNG), true},
 	{"svg", "animated SVG: text stays text, sharp at every size", filmExporter(newSVG), true},
-	{"mp4", "video (H.264); requires ffmpeg", filmExporter(newVideo("mp4", "-c:v", "libx264", "-preset", "medium", "-crf", "20", "-movflags", "+faststart")), true},
+	{"mp4", "video (H.264); requires ffmpeg", filmExporter(newVideo("mp4", "-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-movflags", "+faststart")), true},
 	{"webm", "video (VP9); requires ffmpeg", filmExporter(newVideo("webm", "-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1")), true},
 }
 

@@ -68,7 +68,7 @@ func TestPersonsOnly(t *testing.T) {
 		{"a session with rules", person(from(t, callerSession{policy: "p", session: ownID}), identity.Actor{Policy: "p"}), false},
 		{"a process of any session", person(from(t, callerSession{agent: agentUnknown}), identity.Actor{}), false},
 	} {
-		for _, id := range []string{"list-tokens", "new-token", "revoke-token"} {
+		for _, id := range []string{"list-tokens", "new-token", "revoke-token", "share", "list-shares", "end-share"} {
 			err := h.permit(c.ctx, routeOf[id], unasked, unasked)
 			var e *api.Error
 			if (err == nil) != c.ok || err != nil && (!errors.As(err, &e) || e.Code != api.CodeDenied || e.Hint == "") {
@@ -222,5 +222,42 @@ func TestStreamsRefused(t *testing.T) {
 	}
 	if n := e.Clients.Count(); n != 0 {
 		t.Errorf("%d clients have a place that were refused", n)
+	}
+}
+
+// TestSharing_OnlyByLoginsWithAllRights checks which logins of the page may make, list and end share links.
+//
+// FEATURES: R83
+func TestSharing_OnlyByLoginsWithAllRights(t *testing.T) {
+	h := openHouse(t, noSession)
+	whole := apitoken.Grant{Name: "web-1", May: apitoken.Everything, Page: true}
+	grant := func(change func(*apitoken.Grant)) *apitoken.Grant {
+		g := whole
+		change(&g)
+		return &g
+	}
+	for _, c := range []struct {
+		name  string
+		g     *apitoken.Grant
+		actor identity.Actor
+		ok    bool
+	}{
+		{"all rights", &whole, identity.Actor{Token: "web-1"}, true},
+		{"all rights, as an agent", &whole, identity.Actor{Token: "web-1", Agent: "a"}, false},
+		{"no token of the page", grant(func(g *apitoken.Grant) { g.Page = false }), identity.Actor{Token: "k"}, false},
+		{"without approving", grant(func(g *apitoken.Grant) { g.May &^= apitoken.Approve }), identity.Actor{Token: "web-1"}, false},
+		{"one session", grant(func(g *apitoken.Grant) { g.Session = "s" }), identity.Actor{Token: "web-1"}, false},
+		{"a label", grant(func(g *apitoken.Grant) { g.Label = "a=b" }), identity.Actor{Token: "web-1"}, false},
+		{"masked", grant(func(g *apitoken.Grant) { g.Masked = true }), identity.Actor{Token: "web-1"}, false},
+	} {
+		for _, id := range []string{"share", "list-shares", "end-share"} {
+			var e *api.Error
+			if err := h.permit(with(t, c.g, c.actor), routeOf[id], unasked, unasked); (err == nil) != c.ok || err != nil && (!errors.As(err, &e) || e.Code != api.CodeDenied) {
+				t.Errorf("%s, %s: %v", c.name, id, err)
+			}
+		}
+		if err := h.permit(with(t, c.g, c.actor), routeOf["new-token"], unasked, unasked); err == nil {
+			t.Errorf("%s: may make tokens", c.name)
+		}
 	}
 }

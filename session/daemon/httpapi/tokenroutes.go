@@ -3,8 +3,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/web"
 )
 
 // requireLocalUser rejects callers other than the local user: a token must not create tokens.
@@ -20,6 +24,8 @@ func (s *Server) requireLocalUser(ctx context.Context, r *Route) error {
 	switch {
 	case strings.Contains(r.Path, "/fleet"):
 		what = "changing a machine's fleet membership"
+	case strings.Contains(r.Path, "/shares"):
+		what = "listing or ending share links"
 	case strings.Contains(r.Path, "/clients"):
 		what = "listing or changing clients"
 	case !strings.Contains(r.Path, "/tokens"):
@@ -105,20 +111,24 @@ func (s *Server) newToken(ctx context.Context, in *struct{ Body api.NewToken }) 
 func (s *Server) revokeToken(ctx context.Context, in *struct {
 	Token string `path:"token" maxLength:"64" doc:"its name"`
 }) (noContent, error) {
-	was, err := s.daemon.Tokens().Revoke(in.Token)
+	return s.revoke(ctx, in.Token)
+}
+
+func (s *Server) revoke(ctx context.Context, name string) (noContent, error) {
+	was, err := s.daemon.Tokens().Revoke(name)
 	var notKept *apitoken.NotKeptError
 	switch {
 	case errors.As(err, &notKept): // revoked, but not stored: the error takes precedence
 	case err != nil:
 		return noContent{}, api.Errorf(api.CodeStorage, "%v", err)
 	case !was:
-		return noContent{}, api.Errorf(api.CodeNotFound, "no token %q", in.Token).WithHint("`longterm token ls` lists them")
+		return noContent{}, api.Errorf(api.CodeNotFound, "no token %q", name).WithHint("`longterm token ls` lists them")
 	}
 	s.daemon.SharesChanged()
-	s.gate.RevokeToken(in.Token)
-	s.recordToken(ctx, &apitoken.Token{Name: in.Token}, "revoked")
+	s.gate.RevokeToken(name)
+	s.recordToken(ctx, &apitoken.Token{Name: name}, "revoked")
 	if notKept != nil {
-		return noContent{}, api.Errorf(api.CodeStorage, "the token %s is revoked: %v", in.Token, notKept).
+		return noContent{}, api.Errorf(api.CodeStorage, "the token %s is revoked: %v", name, notKept).
 			WithHint("make room before the daemon ends; what is written next to the tokens has it, `longterm token new` for one")
 	}
 	return noContent{true}, nil
@@ -129,4 +139,85 @@ func (s *Server) recordToken(ctx context.Context, t *apitoken.Token, what string
 	s.daemon.Audit().AppendLater(audit.Record{
 		Actor: identity.Of(ctx), Kind: audit.Write, Session: t.Session, Path: "token " + t.Name, Verdict: "allow", Note: what,
 	})
+}
+
+const (
+	sharePrefix = "share-" // of the names of share links' tokens
+	shareHours  = 24       // default lifetime of a share link
+)
+
+func (s *Server) postShare(ctx context.Context, in *sessionBody[api.Share]) (api.Shared, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return api.Shared{}, err
+	}
+	at := s.daemon.Web()
+	if in.Body.Relay == "" && (!at.On || at.Error != "") {
+		if at, err = s.daemon.OpenWeb(api.OpenWeb{}); err != nil {
+			return api.Shared{}, err
+		}
+	}
+	t := apitoken.Token{
+		Name: sharePrefix + strings.ToLower(rand.Text()[:8]), May: apitoken.Look.Names(), Session: e.ID(), Page: true, Masked: true,
+		Expires: time.Now().Add(time.Duration(cmp.Or(in.Body.Hours, shareHours)) * time.Hour).UTC().Truncate(time.Second),
+	}
+	if g := grantOf(ctx); g != nil && !g.Expires.IsZero() && g.Expires.Before(t.Expires) {
+		t.Expires = g.Expires // a link of a login does not outlive it
+	}
+	if in.Body.Type {
+		t.May = (apitoken.Look | apitoken.Type).Names()
+	}
+	made, secret, err := s.daemon.Tokens().Make(t)
+	switch {
+	case errors.Is(err, apitoken.ErrFull):
+		return api.Shared{}, api.Errorf(api.CodeLimit, "%v", err).WithHint("revoke some of them with `longterm token revoke`")
+	case err != nil:
+		return api.Shared{}, api.Errorf(api.CodeStorage, "%v", err)
+	}
+	link := at.URL + "#token=" + secret
+	if in.Body.Relay != "" {
+		if link, err = s.daemon.ShareByRelay(ctx, made, in.Body.Relay); err != nil {
+			_, lost := s.daemon.Tokens().Revoke(made.Name)
+			return api.Shared{}, errors.Join(err, lost)
+		}
+	}
+	s.recordToken(ctx, &made, "a link to the session was made, to "+strings.Join(made.May, " and ")+", until "+made.Expires.Format(time.RFC3339))
+	v := api.Shared{Token: tokenView(&made), Link: link, Local: in.Body.Relay == "" && at.Local}
+	if in.Body.QR {
+		v.QR, v.QRSize = web.QRPath(link)
+	}
+	return v, nil
+}
+
+// listShares lists the share links of a session that count.
+func (s *Server) listShares(ctx context.Context, in *struct {
+	Session string `path:"session"`
+}) ([]api.Token, error) {
+	return s.sharesOf(ctx, in.Session)
+}
+
+func (s *Server) sharesOf(ctx context.Context, session string) ([]api.Token, error) {
+	e, err := s.reg.Resolve(session)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.listTokens(ctx, nil)
+	return slices.DeleteFunc(all, func(t api.Token) bool {
+		return t.Expired || !t.Page || t.Session != e.ID() || !strings.HasPrefix(t.Name, sharePrefix)
+	}), err
+}
+
+func (s *Server) endShare(ctx context.Context, in *struct {
+	Session string `path:"session"`
+	Token   string `path:"token" maxLength:"64" doc:"name of the link's token"`
+}) (noContent, error) {
+	all, err := s.sharesOf(ctx, in.Session)
+	if err != nil {
+		return noContent{}, err
+	}
+	if !slices.ContainsFunc(all, func(t api.Token) bool { return t.Name == in.Token }) {
+		return noContent{}, api.Errorf(api.CodeNotFound, "no share link %q of this session (ended or expired)", in.Token).
+			WithHint("`longterm token ls` lists all links")
+	}
+	return s.revoke(ctx, in.Token)
 }

@@ -132,8 +132,12 @@ var routeLevels = map[string]apitoken.Level{
 // localOnly lists the routes that only the local user may use, through the socket.
 var localOnly = map[string]bool{
 	"list-tokens": true, "new-token": true, "revoke-token": true, "open-web": true, "close-web": true, "share": true,
-	"list-clients": true, "change-client": true, "renew-environment": true,
+	"list-clients": true, "change-client": true, "renew-environment": true, "list-shares": true, "end-share": true,
 }
+
+// pageToo lists the routes of localOnly that logins of the page with all rights may use: a share link grants less than
+// such a login, and no longer.
+var pageToo = map[string]bool{"share": true, "list-shares": true, "end-share": true}
 
 // Level returns the token level that the route requires.
 func (r *Route) Level() apitoken.Level {
@@ -226,6 +230,9 @@ func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) 
 		return err
 	}
 	if localOnly[r.ID] {
+		if a := identity.Of(ctx); pageToo[r.ID] && g != nil && reachesOthers(g) && !a.IsAgent() && !callerOf(ctx).IsRestricted {
+			return nil
+		}
 		return s.requireLocalUser(ctx, r)
 	}
 	if err := permitGrant(g, r); err != nil || g == nil {

@@ -5,7 +5,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"net"
 	"net/http"
@@ -183,11 +182,8 @@ func isProxy(proxies []string, peer string) bool {
 
 func (s *Server) getWeb(context.Context, *struct{}) (api.Web, error) { return s.daemon.Web(), nil }
 
-// Default lifetimes: loginDays of a login, shareHours of a share link.
-const (
-	loginDays  = 30
-	shareHours = 24
-)
+// loginDays is the default lifetime of a login.
+const loginDays = 30
 
 func (s *Server) openWeb(ctx context.Context, in *struct{ Body api.OpenWeb }) (api.WebLink, error) {
 	o := in.Body
@@ -228,42 +224,6 @@ func (s *Server) closeWeb(ctx context.Context, _ *struct{}) (noContent, error) {
 	}
 	s.daemon.Audit().AppendLater(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "page", Verdict: "allow", Note: "served no longer"})
 	return noContent{true}, nil
-}
-
-func (s *Server) postShare(ctx context.Context, in *sessionBody[api.Share]) (api.Shared, error) {
-	e, err := s.reg.Resolve(in.Session)
-	if err != nil {
-		return api.Shared{}, err
-	}
-	at := s.daemon.Web()
-	if in.Body.Relay == "" && (!at.On || at.Error != "") {
-		if at, err = s.daemon.OpenWeb(api.OpenWeb{}); err != nil {
-			return api.Shared{}, err
-		}
-	}
-	t := apitoken.Token{
-		Name: "share-" + strings.ToLower(rand.Text()[:8]), May: apitoken.Look.Names(), Session: e.ID(), Page: true, Masked: true,
-		Expires: time.Now().Add(time.Duration(cmp.Or(in.Body.Hours, shareHours)) * time.Hour).UTC().Truncate(time.Second),
-	}
-	if in.Body.Type {
-		t.May = (apitoken.Look | apitoken.Type).Names()
-	}
-	made, secret, err := s.daemon.Tokens().Make(t)
-	switch {
-	case errors.Is(err, apitoken.ErrFull):
-		return api.Shared{}, api.Errorf(api.CodeLimit, "%v", err).WithHint("revoke some of them with `longterm token revoke`")
-	case err != nil:
-		return api.Shared{}, api.Errorf(api.CodeStorage, "%v", err)
-	}
-	link := at.URL + "#token=" + secret
-	if in.Body.Relay != "" {
-		if link, err = s.daemon.ShareByRelay(ctx, made, in.Body.Relay); err != nil {
-			_, lost := s.daemon.Tokens().Revoke(made.Name)
-			return api.Shared{}, errors.Join(err, lost)
-		}
-	}
-	s.recordToken(ctx, &made, "a link to the session was made, to "+strings.Join(made.May, " and ")+", until "+made.Expires.Format(time.RFC3339))
-	return api.Shared{Token: tokenView(&made), Link: link}, nil
 }
 
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {

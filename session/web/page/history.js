@@ -65,6 +65,7 @@ export class History {
   async load(n) {
     if (this.asked.has(n)) return;
     this.asked.add(n);
+    this.onbusy?.(true);
     const signal = this.loading.signal, from = n * chunk, to = Math.min(this.total, from + chunk);
     try {
       const s = await this.query(`${from}:${to}`);
@@ -75,6 +76,7 @@ export class History {
     } catch (err) {
       if (err.name !== 'AbortError') setTimeout(() => this.asked.delete(n), 1000);
     }
+    this.onbusy?.(false);
     if (this.rows.size > 20000) { // far away ones can be asked for again
       for (const i of this.rows.keys()) if (Math.abs(i - from) > 5000) this.rows.delete(i);
       for (const c of this.asked) if (Math.abs(c * chunk - from) > 5000 - 2 * chunk) this.asked.delete(c);

@@ -2,22 +2,28 @@
 import { Grid, Metrics } from './grid.js';
 import { Screen } from './screen.js';
 import { toSession } from './net.js';
-import { about, draft, elapsed, listed, ports, state, store, wants } from './store.js';
-import { ago, duration, h, icon, some, visible } from './ui.js';
+import { about, draft, elapsed, listed, mayRun, ports, state, store, wants } from './store.js';
+import { duration, h, icon, loading, some, visible, when } from './ui.js';
 
 const groups = [['Needs you', wants], ['Running', (s) => s.state === 'running' && !wants(s)], ['Ended', (s) => s.state !== 'running']];
 
+// word is a session's state, with how long what runs in it has run.
+const word = (s) => state(s)[1] + (state(s)[1] === 'running' && elapsed(s) > 2000 ? ' ' + duration(elapsed(s)) : '');
+
+// last is the time of a session that is worth showing.
+const last = (s) => s.ended ? when('ended', s.ended) : s.last_output ? when('output', s.last_output) : when('started', s.created);
+
 function item(s) {
-  const [kind, word] = state(s);
+  const [kind, name] = state(s);
   const p = s.activity?.running ? s.activity.progress : s.progress;
   const percent = p && p.state !== 'indeterminate' ? p.percent : null;
   const errors = s.activity?.errors;
   return h('a', { href: '#/s/' + s.id, class: 'item' },
-    h('span', { class: 'dot ' + kind, title: word }),
-    h('span', { class: 'who' }, h('b', { text: s.name }), h('span', { class: 'what', text: [ports(s), draft(s), about(s)].filter(Boolean).join(' ') })),
+    h('span', { class: 'dot ' + kind, title: name }),
+    h('span', { class: 'who' }, h('b', { text: s.name }), h('span', { class: 'what' + (mayRun(s) ? ' run' : ''), title: about(s), text: [ports(s), draft(s), about(s)].filter(Boolean).join(' ') })),
     h('span', { class: 'how' },
-      h('span', { class: 'word ' + kind, text: word === 'running' && elapsed(s) ? duration(elapsed(s)) : word }),
-      h('span', { class: 'when', text: errors ? some(errors, 'error') : s.ended ? ago(s.ended) : percent !== null ? percent + ' %' : s.last_output ? ago(s.last_output) : '' })),
+      h('span', { class: 'word ' + kind, text: word(s) }),
+      h('span', { class: 'when' }, errors ? some(errors, 'error') : percent !== null && !s.ended ? percent + ' % done' : last(s))),
     percent !== null && s.state === 'running' && h('span', { class: 'bar ' + (p.state === 'error' ? 'bad' : ''), style: { width: percent + '%' } }));
 }
 
@@ -94,8 +100,8 @@ export class List {
     }
     body.style.setProperty('--above', from * tall + 'px');
     body.style.setProperty('--below', Math.max(0, rows.length - to) * tall + 'px');
-    if (!want.length) want.push(this.none ??= h('p', { class: 'none' }));
-    if (this.none) this.none.textContent = !store.loaded ? 'Loading…' : this.filter ? 'No session has these words.' : 'No sessions yet. Start one here, or with longterm new in a terminal.';
+    if (!want.length) want.push(store.loaded ? this.none ??= h('p', { class: 'none' }) : this.wait ??= loading('Loading sessions…'));
+    if (this.none) this.none.textContent = this.filter ? 'No session has these words.' : 'No sessions yet. Start one here, or with longterm new in a terminal.';
     const focus = document.activeElement; // what is moved loses it
     for (const el of [...body.children]) if (!want.includes(el)) el.remove();
     want.forEach((el, i) => { if (body.children[i] !== el) body.insertBefore(el, body.children[i]); });
@@ -105,6 +111,8 @@ export class List {
     for (const id of this.items.keys()) if (!ids.has(id)) this.items.delete(id);
   }
 }
+
+const readable = 9; // pixels: the least size of a tile's text
 
 const mostLive = 32; // tiles that are live: a connection has 64 subscriptions
 
@@ -160,8 +168,8 @@ export class Tiles {
       t.about(s);
       if (body.children[i] !== t.el) body.insertBefore(t.el, body.children[i]);
     });
-    if (!all.length) body.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'No sessions.' : 'Loading…' }));
-    else body.querySelector('.none')?.remove();
+    if (!all.length) body.replaceChildren(store.loaded ? h('p', { class: 'none', text: 'No sessions.' }) : loading('Loading sessions…'));
+    else body.querySelector(':scope > .none')?.remove();
     store.others?.offer(el);
   }
 }
@@ -175,19 +183,25 @@ class Tile {
     this.screen = new Screen();
     this.grid = new Grid();
     this.grid.use(new Metrics(12));
-    this.view = h('div', { class: 'mini', 'aria-hidden': 'true' }, this.grid.el);
+    this.wait = loading();
+    this.view = h('div', { class: 'mini', 'aria-hidden': 'true' }, this.wait, this.grid.el);
     this.dot = h('span', { class: 'dot' });
     this.name = h('b');
     this.word = h('span', { class: 'word' });
-    this.el = h('a', { href: toSession(s.way, s.id), class: 'tile' }, this.view, h('span', { class: 'foot' }, this.dot, this.name, this.word));
+    this.what = h('span');
+    this.time = h('span', { class: 'when' });
+    this.el = h('a', { href: toSession(s.way, s.id), class: 'tile' }, this.view, h('span', { class: 'foot' }, this.dot, this.name, this.word, this.what, this.time));
     this.el.tile = this;
   }
 
   about(s) {
-    const [kind, word] = state(s);
+    const [kind] = state(s);
     this.dot.className = 'dot ' + kind;
     this.word.className = 'word ' + kind;
-    this.word.textContent = word;
+    this.word.textContent = word(s);
+    this.what.className = 'what' + (mayRun(s) ? ' run' : '');
+    this.what.textContent = visible(about(s) ?? '');
+    this.time.replaceChildren(last(s));
     this.name.textContent = visible(s.name);
     this.el.classList.toggle('calls', wants(s));
   }
@@ -207,6 +221,7 @@ class Tile {
       frame: (f, styles) => {
         this.screen.apply(f, styles);
         requestAnimationFrame(() => {
+          this.wait.remove();
           this.grid.draw(this.screen);
           this.scale();
           this.sub?.ack(f.n);
@@ -215,15 +230,17 @@ class Tile {
     });
   }
 
-  // scale shows all columns, and of the rows those around the cursor.
+  // scale shows all columns if they can be read then, else those up to the cursor; of the rows those around it.
   scale() {
     const { m } = this.grid, { screen } = this, width = this.view.clientWidth - 16, height = this.view.clientHeight - 16; // without its padding
-    const by = Math.min(1, width / (screen.cols * m.w)), tall = screen.rows.length * m.h * by;
+    const by = Math.min(1, Math.max(readable / m.size, width / (screen.cols * m.w))), tall = screen.rows.length * m.h * by;
     let last = screen.rows.length - 1;
     while (last > 0 && !screen.rows[last].text) last--;
     const lowest = Math.max(last, screen.cursor?.y ?? 0) + 1;
     const up = tall > height ? Math.max(0, Math.ceil(lowest - height / m.h / by - 0.01)) * m.h * by : 0; // none is cut in two
-    this.grid.el.style.transform = `translateY(${-up}px) scale(${by})`;
+    const fit = Math.floor(width / m.w / by + 0.01), c = screen.cursor, left = c?.visible ? Math.max(0, Math.min(c.x + 1, screen.cols) - fit) * m.w * by : 0;
+    this.view.classList.toggle('wider', screen.cols > fit);
+    this.grid.el.style.transform = `translate(${-left}px, ${-up}px) scale(${by})`;
   }
 }
 

@@ -1,8 +1,8 @@
 // What stands beside a session: its commands, search in it, and jobs; and the pages of inbox, jobs and search over
 // all sessions.
 import { get, post, toSession } from './net.js';
-import { asked, asks, entryOf, hidden, loadInbox, news, state, store, waiting } from './store.js';
-import { ago, button, clock, copyText, dialog, duration, h, icon, literal, say, sentence, some, toast, words } from './ui.js';
+import { asked, asks, entryOf, hidden, loadInbox, news, state, store, waiting, wanted } from './store.js';
+import { button, copyText, dialog, duration, h, icon, literal, loading, say, sentence, some, toast, when, words } from './ui.js';
 
 export const failed = (err) => { if (err.name !== 'AbortError') toast(words(err), true); };
 
@@ -27,7 +27,7 @@ export class Commands {
     this.id = id;
     this.go = go;
     this.term = term;
-    this.body = h('div');
+    this.body = h('div', {}, loading());
     this.el = h('div', { class: 'panel-body' }, this.body);
     this.end = store.on('event', (e) => { if (e.kind === 'command' && e.session?.id === id) this.load(); });
     this.load();
@@ -47,12 +47,12 @@ export class Commands {
         h('span', { class: 'dot ' + kind, title: word }), h('code', { text: c.text })),
       h('div', { class: 'meta' },
         h('span', { class: 'word ' + kind, text: word }), took,
-        c.started && h('time', { dateTime: c.started, text: clock(c.started) }),
+        c.started && when('started', c.started),
         c.activity?.errors > 0 && h('span', { class: 'word bad', text: some(c.activity.errors, 'error') }),
         h('span', { class: 'grow' }),
         button('Copy output', 'copy', () => this.copy(c)),
         this.term.types && button('Run again', 'play', () => this.term.type({ t: 'paste', text: c.text }))));
-    el.tick = () => { took.textContent = duration(c.state === 'running' ? Date.now() - new Date(c.started) : c.duration_ms); };
+    el.tick = () => { took.textContent = 'took ' + duration(c.duration_ms); if (c.state === 'running') took.textContent = 'for ' + duration(Date.now() - new Date(c.started)); };
     el.tick();
     return el;
   }
@@ -113,6 +113,7 @@ export class Search {
     }
     const query = { [this.regexp.checked ? 'regexp' : 'text']: text, case: this.case.checked || undefined, session: this.id, limit: 50, before };
     if (!this.id && !before) store.others?.search(this, query, signal);
+    if (!before) this.note.replaceChildren(loading('Searching…'));
     try {
       const found = await get('search', query, { signal });
       if (!before) this.body.replaceChildren();
@@ -130,7 +131,7 @@ export class Search {
 
   entry(hit) {
     return h('article', { class: 'entry' }, h('button', { class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session, hit.time, hit.way) }, h('code', {}, marked(hit))),
-      h('div', { class: 'meta' }, !this.id && h('span', { text: hit.name }), h('time', { dateTime: hit.time, text: ago(hit.time) })));
+      h('div', { class: 'meta' }, !this.id && h('span', { text: hit.name }), when('printed', hit.time)));
   }
 }
 
@@ -138,7 +139,7 @@ export class Search {
 export class Jobs {
   constructor(id) {
     this.id = id;
-    this.body = h('div');
+    this.body = h('div', {}, loading());
     this.el = h('div', { class: 'panel-body' }, this.body);
     this.end = store.on('event', (e) => { if (e.kind === 'job' || e.kind === 'command') this.load(); });
     this.load();
@@ -153,7 +154,7 @@ export class Jobs {
     const r = j.result, done = j.state === 'done';
     const [kind, word] = !done ? [j.state === 'needs_approval' ? 'wants' : 'busy', j.state.replace('_', ' ')] : r?.exit_code === 0 || r?.exit_unknown === 'none' ? ['good', 'ok'] : ['bad', r?.message ?? r?.state ?? 'done'];
     return h('article', { class: 'entry' }, h('a', { class: 'line', href: '#/s/' + j.session }, h('span', { class: 'dot ' + kind }), h('code', { text: j.line })),
-      h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(j.duration_ms) }), !this.id && j.name && h('span', { text: j.name }),
+      h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: word }), h('span', { text: (done ? 'took ' : 'for ') + duration(j.duration_ms) }), j.started && when('started', j.started), !this.id && j.name && h('span', { text: j.name }),
         j.in_background && !done && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
         !done && store.may('manage') && h('button', { class: 'small', text: 'Stop', onclick: () => post(`jobs/${j.id}/stop`).then(() => this.load(), failed) })));
   }
@@ -171,7 +172,7 @@ export class Changes {
   constructor(id) {
     this.id = id;
     this.head = h('div', { class: 'entry' });
-    this.body = h('div');
+    this.body = h('div', {}, loading());
     this.el = h('div', { class: 'panel-body changes' }, this.head, this.body);
     this.end = store.on('event', (e) => { if (e.session?.id === id && /^(draft-|state)/.test(e.kind)) this.load(); });
     this.load();
@@ -246,14 +247,13 @@ export function approval(a, named) {
     const rule = h('pre', { text: literal(shown), ...edited && { contenteditable: 'plaintext-only', role: 'textbox', 'aria-label': 'Rule' } });
     first.replaceChildren(h('p', { text: note }), rule, h('div', { class: 'answers' }, h('button', { text: 'Allow', onclick: () => answer(how, edited && rule.textContent !== literal(shown) && { rule: rule.textContent }) })));
   } });
-  const what = a.line || a.argv?.join(' ') || a.path || a.kind;
   const { effects: known, why: reason, rule } = a.judgement ?? {}; // as Explain and Because of the API's Judgement
   const effects = known ?? (reason ? [reason] : []);
   const because = rule && `Rule "${rule}"` + (known && reason ? ': ' + reason : '');
   const el = h('article', { class: 'ask', 'aria-label': 'Approval ' + a.id },
     h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
-      a.name && h(a.session ? 'a' : 'b', { href: toSession(way, a.session), text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
-    h('pre', { text: literal(what) }),
+      a.name && h(a.session ? 'a' : 'b', { href: toSession(way, a.session), text: a.name }), when('asked', a.asked)),
+    h('pre', { text: wanted(a) }),
     h('ul', { class: 'effects', 'aria-label': 'Effects' }, ...effects.map(text => h('li', { text: literal(text) }))),
     h('p', { class: 'note' }, because ? because + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
     ...store.may('approve') ? [h('div', { class: 'answers' },
@@ -298,7 +298,7 @@ const signs = { failed: 'bad', finished: 'good', port: 'busy' };
 // entry is an entry of the inbox for which no program waits.
 const entry = (e) => h('article', { class: 'entry' },
   h(e.session ? 'a' : 'div', { class: 'line', href: e.session && '#/s/' + e.session }, h('span', { class: 'dot ' + (signs[e.kind] ?? 'wants'), title: e.kind }), h('code', { text: e.text })),
-  h('div', { class: 'meta' }, h('b', { text: e.name || 'removed' }), h('span', { text: e.kind }), h('time', { dateTime: e.since, text: ago(e.since) }), h('span', { class: 'grow' }),
+  h('div', { class: 'meta' }, h('b', { text: e.name || 'removed' }), when(e.kind, e.since), h('span', { class: 'grow' }),
     store.may('manage') && [small('Snooze', () => snooze(e.id)), small('Done', () => mark(e.id, 'done').catch(failed))]));
 
 // Inbox is the queue of what asks, and below it the news.

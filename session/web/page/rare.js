@@ -1,3 +1,4 @@
-// What few need and is loaded when they do: other hosts, and sessions through a relay. They are smaller packed in one.
+// What few need and is loaded when they do: other hosts, share links, and sessions through a relay. They are smaller packed in one.
 export { Others } from './hosts.js';
+export { share } from './share.js';
 export { Tunnel } from './relay.js';

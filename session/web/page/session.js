@@ -1,11 +1,11 @@
 // A session's page: its head, what it asks, its terminal, panels beside it, time bar and keys for fingers.
 import { cast } from './cast.js';
-import { get, patch, post, remove } from './net.js';
+import { get, patch, post, remove, there } from './net.js';
 import { Changes, Commands, failed, Jobs, Search, showAsking } from './panels.js';
 import { asks, draft, elapsed, ports, state, store, title } from './store.js';
 import { phone, Term } from './term.js';
 import { TimeBar } from './timebar.js';
-import { button, dialog, duration, h, say, some, toast, visible } from './ui.js';
+import { button, copyText, dialog, duration, h, loading, say, some, svg, toast, visible, when } from './ui.js';
 
 // save has the browser keep what a request for something of a session answers with, or what is made of it.
 async function save(s, what, query, ext, made = (answer) => answer.blob()) {
@@ -41,7 +41,7 @@ export class SessionPage {
     const { s } = this;
     if (!s) {
       if (this.term) this.term.tell('This session is gone.');
-      else this.el.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'No such session, or this login may not see it.' : 'Loading…' }));
+      else this.el.replaceChildren(store.loaded ? h('p', { class: 'none', text: 'No such session, or this login may not see it.' }) : loading('Loading the session…'));
       return;
     }
     if (!this.term) this.build(s);
@@ -49,7 +49,9 @@ export class SessionPage {
     this.dot.className = 'dot ' + kind;
     this.name.textContent = visible(s.name);
     const a = s.activity, took = elapsed(s), left = took && new Date(a.due) - Date.now();
-    this.sub.textContent = visible([word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', ports(s), title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · '));
+    const time = s.ended ? when('ended', s.ended) : when('started', s.created), ran = took > 2000 && duration(took), now = [word === 'running' && ran ? word + ' ' + ran : word, word !== 'running' && ran, left > 1000 && duration(left) + ' left'].filter(Boolean).join(' · ');
+    const told = [ports(s), title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · ');
+    if (this.told !== (this.told = now + time.textContent + told)) this.sub.replaceChildren(visible(now), ' · ', time, ' · ' + visible(told));
     this.sub.title = (s.ports ?? []).map((p) => `${p.unix ?? p.address + ' ' + p.port}: ${p.program ?? p.pid}`).join('\n');
     const p = a?.running ? a.progress : s.progress;
     this.bar.hidden = !p || s.state !== 'running';
@@ -215,6 +217,7 @@ export class SessionPage {
     act('Download picture', () => save(s, 'screen/png', { theme: this.theme(), at: this.term.screen.at, scale: 2 }, 'png')),
     act('Download text', () => save(s, 'screen/text', { at: this.term.screen.at, max_output: -1 }, 'txt')),
     act('Download recording', () => save(s, 'records', {}, 'cast', async (answer) => new Blob(cast(await answer.text(), s.name)))), // an asciicast of its history, as export makes it
+    this.shares() && [h('hr'), act('Share…', async () => (await import('./rare.js')).share({ get, post, remove, h, svg, copyText, dialog, when, failed, loading }, s))],
     manage && [h('hr'), act('Rename…', () => this.edit('name')), act('Labels…', () => this.edit('labels')),
       ...s.state === 'running' ? [act('End…', () => this.sure('End', 'What it started ends, too. What it printed is kept.', () => post(`sessions/${s.id}/kill`)))] : [
         act('Start again…', () => this.sure('Start', s.command, () => post(`sessions/${s.id}/restore`, { command: true }), false)),
@@ -224,6 +227,12 @@ export class SessionPage {
     Object.assign(m.style, { top: box.bottom + 4 + 'px', right: Math.max(8, innerWidth - box.right) + 'px' });
     m.querySelector('button').focus();
     addEventListener('pointerdown', outside, true);
+  }
+
+  // shares says whether the login may share the session: one with all rights, of this machine, that hides nothing.
+  shares() {
+    const { me } = store;
+    return !there && !me.session && !me.label && !me.masked && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right));
   }
 
   exec() {

@@ -1,6 +1,7 @@
 // What the page knows: sessions, approvals (far: of other hosts, by way and id), the inbox's open and snoozed entries, and
 // what the login may. others is what knows other hosts, where there are any.
 import { emitter, get } from './net.js';
+import { literal } from './ui.js';
 
 export const store = { ...emitter(), sessions: new Map(), approvals: new Map(), far: new Map(), inbox: [], me: null, may: (what) => store.me?.may.includes(what) };
 
@@ -32,8 +33,12 @@ export const elapsed = (s) => s.state === 'running' && s.activity?.running && s.
 
 export const title = (s) => s.title || s.shell?.command || s.command;
 
+// wanted is what an approval is for; mayRun is that of the approval which a session waits for.
+export const wanted = (a) => literal(a.line || a.argv?.join(' ') || a.path || a.kind);
+export const mayRun = (s) => s.needs_approval?.map((id) => store.approvals.get(id)).filter(Boolean).map(wanted)[0];
+
 // about is what a session asks, or what it is.
-export const about = (s) => asked(asks(s)?.reason) || title(s);
+export const about = (s) => mayRun(s) || asked(asks(s)?.reason) || title(s);
 
 // ports are the TCP ports on which a session's programs listen.
 export const ports = (s) => [...new Set((s.ports ?? []).filter((p) => p.port && !p.inside_sandbox).map((p) => ':' + p.port))].join(' ');

@@ -5,7 +5,7 @@ import { History } from './history.js';
 import { Keyboard, parts, pointer } from './input.js';
 import { putFile } from './net.js';
 import { Screen } from './screen.js';
-import { copyText, h, toast } from './ui.js';
+import { copyText, h, loading, toast } from './ui.js';
 
 // quote writes a path as a word of a shell.
 const quote = (path) => /^[\w./+@%:,-]+$/.test(path) ? path : "'" + path.replaceAll("'", "'\\''") + "'";
@@ -28,7 +28,10 @@ export class Term {
     this.runs(session.state);
     this.grid.el.append(this.area);
     this.scroller = h('div', { class: 'scroller', tabIndex: -1 }, h('div', { class: 'paper' }, this.history.el, h('div', { class: 'now' }, this.grid.el)));
-    this.el = h('div', { class: 'term', role: 'region', 'aria-label': 'Terminal of ' + session.name }, this.scroller, this.status);
+    this.wait = h('div', { class: 'wait' });
+    this.waits('Loading the screen…');
+    this.history.onbusy = (on) => { if (on !== !!this.wait.firstChild) this.waits(on && 'Loading earlier output…'); };
+    this.el = h('div', { class: 'term', role: 'region', 'aria-label': 'Terminal of ' + session.name }, this.scroller, this.status, this.wait);
     this.fit = sessionStorage.getItem('longterm.fit') ?? 'auto';
     this.zoom = Number(localStorage.getItem(zoomKey)) || 1;
     this.stuck = true;
@@ -59,7 +62,11 @@ export class Term {
     this.el.remove();
   }
 
+  // waits shows what is being loaded, if that takes longer than a moment; nothing once it has come.
+  waits(text) { this.wait.replaceChildren(...text ? [loading(text)] : []); }
+
   tell(text, hint) {
+    this.waits();
     this.status.replaceChildren(h('strong', { text }), hint ? h('p', { text: hint }) : '');
     this.status.hidden = !text;
   }
@@ -79,6 +86,7 @@ export class Term {
     const size = this.screen.cols + 'x' + this.screen.rows.length, was = this.screen.at;
     const scrolled = f.scroll?.[0] === 0 && f.scroll[2] > 0 && !this.screen.alt;
     this.screen.apply(f, styles);
+    this.waits();
     // One that comes while none waits to be drawn is acknowledged at once: the next is under way while it is drawn.
     if (this.fresh) this.seen = f.n;
     else this.sub.ack(f.n);
@@ -338,6 +346,7 @@ export class Term {
   // go shows the screen as it stood at a moment; without one, as it is.
   go(at) {
     this.stuck = true;
+    if (!this.wait.firstChild) this.waits(at === undefined ? 'Loading the newest screen…' : 'Loading that moment…');
     this.sub.change({ at, v: undefined, e: undefined });
   }
 

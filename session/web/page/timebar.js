@@ -97,6 +97,7 @@ export class TimeBar {
     const past = this.at < this.to;
     this.label.textContent = past ? clock(this.at) + ' · ' + duration(this.to - this.at) + ' back' : this.session.ended ? 'End' : 'Live';
     this.range.setAttribute('aria-valuetext', this.label.textContent);
+    this.label.title = new Date(this.at).toLocaleString();
     this.el.classList.toggle('past', past);
   }
 

@@ -72,6 +72,17 @@ export const ago = (time) => {
   return ms < 5000 ? 'now' : duration(ms).split(' ').slice(0, 2).join(' ') + ' ago';
 };
 
+// until is how long it is to a time, when a time with what it is of, in full where it is pointed at.
+const until = (time) => {
+  const ms = new Date(time) - Date.now();
+  return ms < 1000 ? 'now' : 'in ' + duration(ms + (ms > 36e5 ? 18e5 : 500)).split(' ').slice(0, 2).join(' ');
+};
+
+export const when = (what, time) => h('time', { dateTime: time, title: `${sentence(what)} ${new Date(time).toLocaleString()}`, text: `${what} ${new Date(time) > Date.now() + 1000 ? until(time) : ago(time)}` });
+
+// loading is shown until what is asked for has come.
+export const loading = (text = 'Loading…') => h('p', { class: 'none loading', role: 'status', text });
+
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 // say tells screen readers, politely.
@@ -87,19 +98,25 @@ export function toast(text, error) {
   return t;
 }
 
-// dialog shows a form that acts on its values; it stays, with what was typed, where that fails.
-export function dialog(title, fields, action, act, { danger, note, more } = {}) {
+// dialog shows a form that acts on its values; it stays, with what was typed, where that fails. An element that act makes is
+// shown in the fields' place. Options are values, or pairs of value and text.
+export function dialog(title, fields, action, act, { danger, note, more, below } = {}) {
   const inputs = fields.map((f) => h(f.options ? 'select' : 'input', { name: f.name, value: f.options ? undefined : f.value ?? '', type: f.options ? undefined : 'text', placeholder: f.placeholder,
     autocomplete: 'off', spellcheck: false, autocapitalize: 'off', id: 'f-' + f.name },
-  ...(f.options ?? []).map((o) => h('option', { value: o, text: o, selected: o === f.value }))));
+  ...(f.options ?? []).map((o) => [o].flat()).map(([o, text = o]) => h('option', { value: o, text, selected: o === f.value }))));
   const go = h('button', { class: danger ? 'danger' : 'primary', text: action }), wrong = h('p', { class: 'word bad', role: 'alert' });
+  const asked = h('div', {}, fields.map((f, i) => h('label', { htmlFor: 'f-' + f.name }, h('span', { text: f.label }), inputs[i])), wrong), cancel = h('button', { text: 'Cancel', onclick: () => d.close() });
   const d = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => d.remove() },
     h('form', { onsubmit: async (e) => {
       e.preventDefault();
       go.disabled = true;
       try {
-        await act(Object.fromEntries(inputs.map((i) => [i.name, i.value])));
-        d.close();
+        const made = await act(Object.fromEntries(inputs.map((i) => [i.name, i.value])));
+        if (!made?.nodeType) return d.close();
+        asked.replaceChildren(made);
+        go.remove();
+        cancel.textContent = 'Done';
+        (made.querySelector('button') ?? cancel).focus();
       } catch (err) {
         if (d.open) wrong.textContent = sentence(words(err));
         else toast(words(err), true);
@@ -107,8 +124,7 @@ export function dialog(title, fields, action, act, { danger, note, more } = {}) 
       go.disabled = false;
     } },
     h('h2', { text: title, id: 'dialog-title' }), note && h('p', { text: note }),
-    fields.map((f, i) => h('label', { htmlFor: 'f-' + f.name }, h('span', { text: f.label }), inputs[i])), wrong,
-    h('div', { class: 'actions' }, more, h('button', { text: 'Cancel', onclick: () => d.close() }), go)));
+    asked, below, h('div', { class: 'actions' }, more, cancel, go)));
   document.body.append(d);
   d.showModal();
   (inputs[0] ?? go).focus();

@@ -27,7 +27,7 @@ func TestPage_UpdatesRunningTimes(t *testing.T) {
 		longterm.store.emit('change');
 	})()`, nil)
 	p.Wait("how long it has run, and will", `/3 h[^·]* · [12] h[^·]* left/.test(document.querySelector('.head .what').textContent)`)
-	p.Wait("in the list, too", `document.querySelector('.items .how').textContent.startsWith('3 h')`)
+	p.Wait("in the list, too", `document.querySelector('.items .how').textContent.startsWith('running 3 h')`)
 	p.Eval(`void (longterm.store.sessions.get("`+s.ID+`").heard -= 3600e3)`, nil)
 	p.Wait("an hour later", `document.querySelector('.head .what').textContent.includes('4 h')`)
 	quiet(t, b)
