@@ -186,12 +186,12 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitOptions) (ap
 	}
 }
 
-// PollJob returns the job when it has ended, needs input or an approval other than told (empty: any), or await has
+// PollJob returns the job when it has ended, needs input or an approval other than known (empty: any), or await has
 // passed. It survives a daemon restart and changes nothing.
-func (c *Client) PollJob(ctx context.Context, ref string, await time.Duration, told string) (api.Job, error) {
+func (c *Client) PollJob(ctx context.Context, ref string, await time.Duration, known string) (api.Job, error) {
 	until := time.Now().Add(await)
 	for p := newRetryPolicy(); ; {
-		v := url.Values{"on_input": {"return"}, "on_approval": {"return"}, "told": {told}, "await_ms": {strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10)}}
+		v := url.Values{"on_input": {"return"}, "on_approval": {"return"}, "told": {known}, "await_ms": {strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10)}}
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
 		if err == nil || !c.prepareRetry(ctx, p, err) {
 			return j, err

@@ -61,7 +61,7 @@ type StreamOptions struct {
 	Blocks bool
 	// Pictures also adds the keys of these images to lines; Act requests them by key.
 	Pictures bool
-	// Inside lists the ids of the session that the client runs in, if any, and of the sessions that display that one.
+	// Inside lists the ids of the session that the client runs in, if any, and of the sessions that display this session.
 	Inside []string
 }
 

@@ -15,7 +15,7 @@ func (c *Client) Upgrade(ctx context.Context, u api.Upgrade) error {
 }
 
 // LockUpgrade waits until no other client on this machine replaces keepers and daemon, and excludes others until
-// unlock. Each client then connects to the daemon of its own upgrade.
+// unlock. Each client then connects to the daemon that it upgraded.
 func (c *Client) LockUpgrade(ctx context.Context) (unlock func(), err error) {
 	if err := c.options.Dirs.Make(); err != nil {
 		return nil, c.storageError("%v", err)

@@ -93,7 +93,7 @@ func (m *draftMeter) await() (used int64) {
 	var free uint64
 	for wait := time.Duration(0); ; {
 		start := time.Now()
-		before := m.free() // precedes the measurement: what is written meanwhile changes it
+		before := m.free() // precedes the measurement, since later writes change it
 		if before != free || wait >= meterIdle || before == 0 {
 			free, used = before, m.measure()
 			if m.exceeds(used) {
@@ -148,7 +148,7 @@ func diskUsage(dir, depth int, linked map[uint64]bool) (used int64, err error) {
 		}
 		for _, name := range names {
 			var st unix.Stat_t
-			if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil { // removed meanwhile
+			if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil { // removed since the directory was read
 				continue
 			}
 			isDir := st.Mode&unix.S_IFMT == unix.S_IFDIR
@@ -175,7 +175,7 @@ func diskUsage(dir, depth int, linked map[uint64]bool) (used int64, err error) {
 	}
 }
 
-// ignoreVanished returns nil for errors of a directory that was removed or replaced meanwhile.
+// ignoreVanished returns nil for errors of a directory that was removed or replaced during the measurement.
 func ignoreVanished(err error) error {
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
 		return nil

@@ -21,8 +21,8 @@ var errKilled = errors.New("draft: killed")
 
 // Commit applies changes to the roots, after completing an interrupted commit. It returns a *ConflictError, and writes nothing,
 // if a selected path conflicts. It returns ErrMounted if the session is running, except in a dry run: a mounted overlay records
-// no deletions in directories that only the upper directory has. If another process changes a selected path meanwhile, Commit
-// stops; the error has the number of applied changes.
+// no deletions in directories that only the upper directory has. If another process changes a selected path during the commit,
+// Commit stops; the error has the number of applied changes.
 func (d *Draft) Commit(ctx context.Context, o CommitOptions) (res Result, err error) {
 	unlock, err := d.lock()
 	if err != nil {

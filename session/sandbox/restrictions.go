@@ -13,7 +13,7 @@ type Restriction struct {
 	IsEnforced func(l Level, r *Rules, h Features) bool
 }
 
-// alwaysEnforced is for restrictions that every level enforces.
+// alwaysEnforced implements IsEnforced for restrictions that every level enforces.
 func alwaysEnforced(Level, *Rules, Features) bool { return true }
 
 // usesNamespaces reports whether a level isolates programs in separate namespaces: all levels but Landlock.

@@ -77,7 +77,7 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 		r.Home = filepath.Clean(at.Home)
 	}
 	if r.Cwd, err = filepath.EvalSymlinks(at.Cwd); err != nil {
-		return nil, &PathError{"directory", at.Cwd, errText(err), "use another one with --cwd"}
+		return nil, &PathError{"directory", at.Cwd, errText(err), "choose a different directory with --cwd"}
 	}
 	for _, list := range []struct {
 		key  string

@@ -29,7 +29,7 @@ type Executions interface {
 	// Execution receives an execution before its end is reported. The returned function checks and answers it, and may take
 	// time. It calls aside before slow work: then another goroutine reads on at once. nil: nothing to check here.
 	Execution(*wire.Execution) (judge func(aside func()))
-	ExecutionEnded(*wire.ExecutionEnded) // ExecutionGone reports that an execution no longer waits.
+	ExecutionEnded(*wire.ExecutionEnded) // ExecutionEnded reports that an execution no longer waits.
 }
 
 // RejectionRecorder is implemented by Notices that record refused callers.

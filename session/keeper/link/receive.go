@@ -187,7 +187,7 @@ func (l *Link) checkReceived(h *sessionListener, n sys.Notification, read func(s
 			return
 		}
 		more = true
-		judge := l.notices.(Executions).Execution(m) // no other goroutine checks one
+		judge := l.notices.(Executions).Execution(m) // this goroutine alone checks executions
 		if judge == nil {
 			l.leaveToKeeper(which)
 			return

@@ -39,7 +39,7 @@ const network = "the network"
 // run in the draft, too.
 func EscapeReason(commands []policy.Command, d Draft) string {
 	temporary := removesTemporary(commands)
-	for i := range commands { // one that needs approval may run what another one fetches
+	for i := range commands { // one that needs approval may run what an earlier command fetches
 		c := parse(&commands[i])
 		if c.Verdict != policy.Allow && !c.isFetch() && (len(c.Argv) == 0 || c.Argv[0] != ">") {
 			d.fetchesNothing = true

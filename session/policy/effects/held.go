@@ -12,7 +12,7 @@ import (
 // Draft describes the draft in which a line would run.
 type Draft struct {
 	Root string // its directory
-	// Reaches reports whether programs in the draft can connect to a port of a host; "" stands for the registries of packages. nil: the
+	// Reaches reports whether programs in the draft can connect to a port of a host; "" is the registries of packages. nil: the
 	// draft has no network.
 	Reaches func(host string, port int) bool
 
@@ -38,10 +38,10 @@ var fetchOptions = []string{
 	"--remote-name", "--head", "--include", "--verbose", "--max-time", "--connect-timeout", "--compressed", "--quiet", "--continue", "--no-verbose",
 }
 
-// cloneOptions are options of git clone that name no program and no other directory.
+// cloneOptions are options of git clone that name neither a program nor a further directory.
 var cloneOptions = []string{"--depth", "-b", "--branch", "--single-branch", "-q", "--quiet", "--no-tags"}
 
-// copyOptions are options of rsync that name no program and no other file.
+// copyOptions are options of rsync that name neither a program nor a further file.
 var copyOptions = []string{
 	"-a", "-v", "-r", "-l", "-p", "-t", "-n", "-u", "-c", "-q", "-h", "-z", "-P", "-i", "-H", "-x", "--archive", "--verbose", "--recursive", "--delete",
 	"--delete-after", "--delete-before", "--delete-excluded", "--dry-run", "--exclude", "--include", "--progress", "--stats", "--checksum", "--update",
@@ -54,7 +54,7 @@ func (c *command) isHeld(d *Draft) bool {
 	}
 	_, installs := c.matches(downloads)
 	switch {
-	case c.name == "kill": // of its own group, which is the line's
+	case c.name == "kill": // signals its process group, which is the line's
 		return len(c.args.Options) == 0 && len(c.args.Operands) > 0 && !slices.ContainsFunc(c.args.Operands, func(w string) bool { return w != "0" })
 	case c.name == "rsync":
 		return c.copiesHere()
@@ -76,7 +76,7 @@ func (c *command) isHeld(d *Draft) bool {
 	return false
 }
 
-// copiesHere reports whether an rsync names no other machine and starts no other program.
+// copiesHere reports whether an rsync copies on this machine and starts no further program.
 func (c *command) copiesHere() bool {
 	for _, w := range c.args.Operands {
 		before, _, remote := strings.Cut(w, ":")

@@ -20,7 +20,7 @@ type Stream struct {
 	mu   sync.Mutex
 	cond *sync.Cond // readers and writers wait on it
 
-	// Send side: base ≤ next ≤ limit; sendBuf holds the bytes from base to the end of what was written.
+	// Send side: base ≤ next ≤ limit; sendBuf holds the bytes from base to the end of the written ones.
 	sendBuf         []byte
 	base            uint64        // everything before it is acknowledged
 	next            uint64        // offset of the first byte that was not sent
