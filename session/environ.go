@@ -75,7 +75,7 @@ func LastEnv(dir string) map[string]*string {
 
 // RenewEnviron makes the session's shell export variables before its next prompt, and unset those that are nil. The change is
 // not reported as one of a command, and a restored shell gets the variables too. Shells that do not read renewals
-// (shell.Spec.ReadsRenewal) keep their environment.
+// (shell.Spec.ReadsEnvUpdate) keep their environment.
 func (s *Session) RenewEnviron(ctx context.Context, env map[string]*string) error {
 	var dir string
 	var kind shell.Kind

@@ -64,7 +64,7 @@ func waitSettled() {
 	synctest.Wait()
 }
 
-// fakeResolver is a SecretResolver of test functions.
+// fakeResolver is a ReplyResolver of test functions.
 type fakeResolver struct {
 	secret func() ([]byte, error)
 	hook   func(Hook) ([]byte, error)

@@ -74,7 +74,7 @@ type Engine interface {
 	// Pack reduces memory use and slows the next write. It has no visible effect.
 	Pack()
 	// Events appends the events since the last call to dst, oldest first. The queue is limited (EventQueueMax); dropped
-	// events are counted in an EventLost.
+	// events are counted in an EventDropped.
 	Events(dst []Event) []Event
 	// Replies appends and clears the answers to queries, which the owner must write to the program.
 	Replies(dst []byte) []byte

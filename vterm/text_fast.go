@@ -95,7 +95,7 @@ func (t *Terminal) fastTextWithoutID(p []byte) int {
 	return n
 }
 
-// fastColoredLetters combines runColorSGRs and looseText for single letters on the cursor's row, each in a colour, after
+// fastColoredLetters combines runColorSGRs and fastTextWithoutID for single letters on the cursor's row, each in a colour, after
 // others of the same form, as in images made of characters. It returns the number of consumed bytes.
 func (t *Terminal) fastColoredLetters(p []byte) (at int) {
 	if !t.simple || t.protect != 0 || t.cur.Pending || !t.pen.ColorOnly() {

@@ -4,7 +4,7 @@ package keeper
 
 import "time"
 
-// idleChecks is the number of checks (launch.WatchEvery) without output after which a stream is parked.
+// idleChecks is the number of checks (launch.WatchInterval) without output after which a stream is parked.
 const idleChecks = 5
 
 // parkIdleStreams parks the streams that have been idle for a while.

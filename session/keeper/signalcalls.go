@@ -50,7 +50,7 @@ func runsAs(pid int, verb string) bool {
 	return err == nil && len(argv) > 1 && argv[0] == "longterm" && argv[1] == verb
 }
 
-// maxStoppedChecks is how many checks (launch.WatchEvery) a stopped daemon may miss while a process waits for it.
+// maxStoppedChecks is how many checks (launch.WatchInterval) a stopped daemon may miss while a process waits for it.
 const maxStoppedChecks = 3
 
 // resumeStopped resumes a daemon that was stopped by a signal while executions wait for it. It has no terminal, so a user

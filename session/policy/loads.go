@@ -289,7 +289,7 @@ func (ho *delegations) judgeLoadVariable(x *invocation, name, value string) {
 	}
 }
 
-// loadVariables are the variables that loadedBy knows, and that a line may have set before.
+// loadVariables are the variables that judgeLoadVariable knows, and that a line may have set before.
 var loadVariables = sync.OnceValue(func() (names []string) {
 	names = strings.Fields(programs.VariableNames(programs.AsCode) + " " + string(programVariables))
 	for name := range gitSettings {

@@ -22,7 +22,7 @@ type Profile struct {
 	PrivateTmp   bool     // /tmp is private
 	Environment  string   // full, minimal or listed
 	Env          []string // for "listed": names, with * at the end
-	Programs     []string // programs of the observed run; others need approval if OnDiffer is "ask"
+	Programs     []string // programs of the observed run; others need approval if OnDifference is "ask"
 	Image        string   // of a container
 	Memory       int64    // bytes; 0: no limit
 	CPU          float64

@@ -38,7 +38,7 @@ type Spec struct {
 	// an alarm.
 	HidesBriefReads bool
 
-	// ReadsEnvUpdate is set if the shell reads the file of RenewalFile before a prompt.
+	// ReadsEnvUpdate is set if the shell reads the file of EnvUpdateFile before a prompt.
 	ReadsEnvUpdate bool
 
 	expandsHistory   bool   // the editor expands exclamation marks in typed lines

@@ -54,7 +54,7 @@ func EventSubject(name, kind string) string { return prefix + ".ev." + name + ".
 // EventPattern returns the pattern of all events of a member, or of all members for "*".
 func EventPattern(name string) string { return prefix + ".ev." + name + ".>" }
 
-// CopySubject returns the subject of a session's replicated output, CopyRecord that of its record. Both accept "*".
+// CopySubject returns the subject of a session's replicated output, CopyRecordSubject that of its record. Both accept "*".
 func CopySubject(host, session string) string       { return prefix + ".cp." + host + "." + session }
 func CopyRecordSubject(host, session string) string { return prefix + ".cr." + host + "." + session }
 

@@ -174,7 +174,7 @@ func SetKeyboard(screen tcell.Screen, flags uint8) bool {
 }
 
 // OnOuter calls known with the terminal's answers about itself, and again when one changes, on the goroutine that reads
-// the terminal. Call it before AskMeans, whose query comes last.
+// the terminal. Call it before QueryImageSupport, whose query comes last.
 func OnOuter(screen tcell.Screen, known func(vterm.Outer)) {
 	tty, _ := screen.Tty()
 	if h, ok := tty.(*terminalTap); ok {

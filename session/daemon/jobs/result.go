@@ -250,7 +250,7 @@ func isNotAccepted(err error, started *session.Command, line string) bool {
 // errNotStarted is the error of a line whose shell ended before the line.
 var errNotStarted = fmt.Errorf("its shell ended before it began, and nothing of it was run: %w", session.ErrEnded)
 
-// notStartedHint is the hint for errNotBegun.
+// notStartedHint is the hint for errNotStarted.
 const notStartedHint = "give it to another session"
 
 // wasNeverTyped reports whether the shell of a line without an end ended before the line was typed: the line waited for

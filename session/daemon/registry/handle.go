@@ -42,7 +42,7 @@ type Handle struct {
 
 	saving sync.Mutex // held while the record is written, so that the newest is last; before mu
 
-	outputTruncated atomic.Bool // an answer omitted output (MarkCut)
+	outputTruncated atomic.Bool // an answer omitted output (MarkOutputTruncated)
 
 	endNoted atomic.Bool // its end is stored in a file, because its record could not be written
 

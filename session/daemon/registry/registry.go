@@ -5,7 +5,7 @@
 //	create, restore → spawn → adopt → begin: a Handle with a session (package session) and its device
 //	a session changes → record, event, activity; maintenance and the search index visit all sessions
 //
-// A session's owner goroutine does all work on it. Callbacks on that goroutine (onChange, onCommand, onFired) queue their
+// A session's owner goroutine does all work on it. Callbacks on that goroutine (onChange, onCommand, onRuleMatch) queue their
 // writes and do not wait. Watchers read command output on goroutines that exist only while output arrives. The registry's lock
 // guards its maps and is never held during a call to a session; a handle's locks are taken in the order saving or dirMu, then
 // mu. The package knows its daemon by Host, keepers by Keeper, and no request.

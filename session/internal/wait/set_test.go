@@ -317,7 +317,7 @@ func TestAwaitsInput(t *testing.T) {
 	}
 }
 
-// TestWaits_EndWithSession checks that End ends all waits, and that GiveUp(false) keeps waits for the exit.
+// TestWaits_EndWithSession checks that End ends all waits, and that EndOutputWaits(false) keeps waits for the exit.
 //
 // FAULT: A20
 func TestWaits_EndWithSession(t *testing.T) {

@@ -47,7 +47,7 @@ func (f *Failures) AddGood(line []byte) {
 	}
 }
 
-// Finish releases what only AddFailed needs, and reports whether lines remain.
+// Finish releases what only NewFailedRun needs, and reports whether lines remain.
 func (f *Failures) Finish() bool {
 	f.seen = nil
 	return len(f.known) > 0

@@ -157,7 +157,7 @@ func TestScrollRegion_LinesEmittedOnce(t *testing.T) {
 	}
 }
 
-// A program that only overwrites its rows is reported as InPlace.
+// A program that only overwrites its rows is reported as IsInPlace.
 func TestStats_InPlace(t *testing.T) {
 	pieces := []string{"\x1b[?1049h"}
 	for i := range 100 {

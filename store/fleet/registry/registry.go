@@ -67,7 +67,7 @@ type Entry struct {
 	Time         time.Time // time at which the server stored it
 }
 
-// AllPatterns returns the patterns of all hosts and records, Hosts those of all hosts, and OfHost those of one host.
+// AllPatterns returns the patterns of all hosts and records, HostsPatterns those of all hosts, and HostPatterns those of one host.
 // Everything uses the stream's own subject, and the watch drops other keys, of which the bucket has few: with two
 // patterns the server searches all keys of a file block before each message, 5.7 s for 4,000 keys. A narrower pattern
 // costs the same if keys are few and old messages many.

@@ -19,8 +19,8 @@ const (
 	rawShare   = 4 // blocks are compressed when uncompressed ones exceed all but 1/rawShare of the limit
 	blockCost  = 128
 	dropAtOnce = 64 // records above the limit are dropped in groups of this size
-	// worthPart: a block that compression shrinks by less than 1/worthPart stays uncompressed, and so do the next
-	// notWorthFor blocks.
+	// minSavingDivisor: a block that compression shrinks by less than 1/minSavingDivisor stays uncompressed, and so do the next
+	// skipAfterPoor blocks.
 	minSavingDivisor = 5
 	skipAfterPoor    = 15
 )

@@ -22,7 +22,7 @@ type Packed struct {
 type packedEnd struct {
 	from           int32   // first column of the open run
 	Last           int32   // start of the last character in text
-	Style          StyleID // style of the open run; looseStyle: the style has no id and is in loose
+	Style          StyleID // style of the open run; noStyleID: the style has no id and is in loose
 	wide           bool    // a character in Text takes more than one byte or column
 	unindexedStyle Style
 }
