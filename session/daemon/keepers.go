@@ -69,16 +69,22 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 	}
 }
 
+// The link finds these interfaces at run time.
+var (
+	_ link.Executions        = (*keeperLink)(nil)
+	_ link.RejectionRecorder = (*keeperLink)(nil)
+)
+
 // Execution implements link.Executions.
 func (k *keeperLink) Execution(m *wire.Execution) func(async func()) {
 	return k.d.execs.Begin(m, func(errno syscall.Errno) error { return k.Link().Answer(m, errno) })
 }
 
-// ExecutionGone implements link.Executions.
-func (k *keeperLink) ExecutionGone(m *wire.ExecutionEnded) { k.d.execs.Cancel(m) }
+// ExecutionEnded implements link.Executions.
+func (k *keeperLink) ExecutionEnded(m *wire.ExecutionEnded) { k.d.execs.Cancel(m) }
 
-// RecordRefusal implements link.Refusals. The keeper opens no file, so its refusals are recorded here.
-func (k *keeperLink) RecordRefusal(m *wire.Rejected) {
+// RecordRejection implements link.RejectionRecorder. The keeper opens no file, so its refusals are recorded here.
+func (k *keeperLink) RecordRejection(m *wire.Rejected) {
 	r := audit.Record{
 		Kind: audit.Connection, Verdict: "deny", Rule: "keeper", Path: m.Path, Session: m.Session,
 		Actor: identity.Actor{UID: int(m.UID), PID: int(m.PID)},

@@ -21,14 +21,14 @@ type refusalRecorder struct {
 	allow   chan *wire.Execution
 }
 
-func (c refusalRecorder) RecordRefusal(m *wire.Rejected) { c.refused <- m }
+func (c refusalRecorder) RecordRejection(m *wire.Rejected) { c.refused <- m }
 
 func (c refusalRecorder) Execution(m *wire.Execution) func(aside func()) {
 	c.allow <- m
 	return nil
 }
 
-func (c refusalRecorder) ExecutionGone(*wire.ExecutionEnded) {}
+func (c refusalRecorder) ExecutionEnded(*wire.ExecutionEnded) {}
 
 // dialRefusalRecorder connects as such a daemon.
 func dialRefusalRecorder(t *testing.T, socket string) (*link.Link, refusalRecorder) {

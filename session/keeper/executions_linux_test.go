@@ -29,7 +29,7 @@ type decider struct {
 	gone       chan *wire.ExecutionEnded
 }
 
-func (j decider) ExecutionGone(m *wire.ExecutionEnded) { j.gone <- m }
+func (j decider) ExecutionEnded(m *wire.ExecutionEnded) { j.gone <- m }
 
 func (j decider) Execution(m *wire.Execution) func(aside func()) {
 	j.executions <- m

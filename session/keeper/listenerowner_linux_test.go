@@ -22,7 +22,7 @@ type receiver struct {
 	judge    func(e *wire.Execution, aside func()) (answered bool)
 }
 
-func (d *receiver) ExecutionGone(m *wire.ExecutionEnded) { d.gone <- m }
+func (d *receiver) ExecutionEnded(m *wire.ExecutionEnded) { d.gone <- m }
 
 func (d *receiver) Execution(m *wire.Execution) func(aside func()) {
 	d.mu.Lock()

@@ -363,12 +363,12 @@ func oneLine(text string) string {
 	return first
 }
 
-// glanceRows is the number of last rows in which Glance searches for a non-empty line.
+// glanceRows is the number of last rows in which Summary searches for a non-empty line.
 const glanceRows = 200
 
-// Glance returns a session's last line. For a shell at its prompt it returns the last command and the last line of its
+// Summary returns a session's last line. For a shell at its prompt it returns the last command and the last line of its
 // output.
-func (v source) Glance(ctx context.Context, id string) (model.Summary, error) {
+func (v source) Summary(ctx context.Context, id string) (model.Summary, error) {
 	s := v.c.Session(id)
 	if c, err := s.Command(ctx, 0); err == nil && c.State == "done" {
 		from := max(c.Output.Start, c.Output.End-min(c.Output.End, glanceBytes))
@@ -384,7 +384,7 @@ func (v source) Glance(ctx context.Context, id string) (model.Summary, error) {
 	return model.Summary{Last: lastText(lines), At: time.Now()}, err
 }
 
-// glanceBytes is the number of bytes at the end of a command's output that Glance reads.
+// glanceBytes is the number of bytes at the end of a command's output that Summary reads.
 const glanceBytes = 4 << 10
 
 // commandGlance returns an ended command and the last line that it printed.

@@ -106,9 +106,9 @@ func playbackName(name string) string {
 	return ""
 }
 
-// Past starts a session that plays another session's history, paused at its end. The playback ends when this viewer
+// StartPlayback starts a session that plays another session's history, paused at its end. The playback ends when this viewer
 // exits or is killed. It belongs to the daemon, so no signal or end of input would reach it.
-func (v source) Past(ctx context.Context, id string) (string, error) {
+func (v source) StartPlayback(ctx context.Context, id string) (string, error) {
 	of, err := v.c.Session(id).Info(ctx)
 	if err != nil {
 		return "", err

@@ -209,7 +209,7 @@ func (m multiHostSource) StartPlayback(ctx context.Context, id string) (string, 
 	if h.host != "" {
 		return "", fmt.Errorf("session of a remote host; play it with `longterm play %s/%s`", h.host, there)
 	}
-	past, err := h.Past(ctx, there)
+	past, err := h.StartPlayback(ctx, there)
 	return h.qualify(past), err
 }
 
@@ -268,7 +268,7 @@ func (m multiHostSource) Details(ctx context.Context, id string) ([]model.Detail
 
 func (m multiHostSource) Summary(ctx context.Context, id string) (model.Summary, error) {
 	h, id := m.hostOf(id)
-	return h.Glance(ctx, id)
+	return h.Summary(ctx, id)
 }
 
 func (m multiHostSource) Reply(ctx context.Context, id, text string, secret bool) error {

@@ -102,4 +102,4 @@ type leavingHost struct {
 	leaving bool
 }
 
-func (h leavingHost) Leaving() bool { return h.leaving }
+func (h leavingHost) IsStopping() bool { return h.leaving }

@@ -159,4 +159,4 @@ func (j *executionRecorder) Execution(m *wire.Execution) func(aside func()) {
 	return nil
 }
 
-func (*executionRecorder) ExecutionGone(*wire.ExecutionEnded) {}
+func (*executionRecorder) ExecutionEnded(*wire.ExecutionEnded) {}

@@ -33,7 +33,7 @@ type Executions interface {
 }
 
 // RejectionRecorder is implemented by Notices that record refused callers.
-type RejectionRecorder interface{ RecordRejection(*wire.Rejected) } // RecordRefusal records refused callers.
+type RejectionRecorder interface{ RecordRejection(*wire.Rejected) } // RecordRejection records rejected callers.
 
 // discardNotices ignores all notices: a keeper also reports the end of an ended session to a tool that adopts it.
 type discardNotices struct{}

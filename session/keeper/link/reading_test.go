@@ -33,7 +33,7 @@ func (j slowChecker) Execution(m *wire.Execution) func(aside func()) {
 	}
 }
 
-func (j slowChecker) ExecutionGone(m *wire.ExecutionEnded) { j.other <- "gone" }
+func (j slowChecker) ExecutionEnded(m *wire.ExecutionEnded) { j.other <- "gone" }
 
 // TestSlowJudgement_BlocksNothing checks that slow checks block no notice, nor each other, whether they call async or
 // not. Reading continues in one goroutine, and ends with the connection while some checks run.
