@@ -186,6 +186,7 @@ func TestMigrateFromFirst(t *testing.T) {
 	_, err := s.db.Exec(`DROP TRIGGER session_done; DROP TABLE approvals; DROP TABLE askings; DROP TABLE grants;
 		ALTER TABLE sessions DROP COLUMN policy; ALTER TABLE sessions DROP COLUMN agent;
 		ALTER TABLE sessions DROP COLUMN call_id; ALTER TABLE sessions DROP COLUMN asked; ALTER TABLE sessions DROP COLUMN stopped;
+		ALTER TABLE sessions DROP COLUMN program_from;
 		DROP TABLE jobs; DROP TABLE commands; DROP TABLE completions; DROP TABLE subscriptions; DROP TABLE inbox; DROP TABLE inbox_seen; PRAGMA user_version = 1`)
 	must(t, errors.Join(err, s.Close()))
 	s = openTest(t, path)

@@ -45,6 +45,8 @@ type Session struct {
 	User    time.Duration `json:"user_ns,omitempty"` // CPU time
 	System  time.Duration `json:"system_ns,omitempty"`
 	MaxRSS  int64         `json:"max_rss,omitempty"` // bytes
+
+	ProgramFrom uint64 `json:"program_from,omitempty"` // output offset at which its newest program started, after a restore
 }
 
 // sessionColumns are those of the sessions table. The first one is the key.
@@ -79,6 +81,7 @@ var sessionColumns = columns[Session]{
 	{"call_id", func(s *Session) any { return s.Call }, func(s *Session) any { return &s.Call }},
 	{"asked", func(s *Session) any { return s.RequestDigest }, func(s *Session) any { return &s.RequestDigest }},
 	{"max_rss", func(s *Session) any { return s.MaxRSS }, func(s *Session) any { return &s.MaxRSS }},
+	{"program_from", func(s *Session) any { return int64(s.ProgramFrom) }, func(s *Session) any { return &s.ProgramFrom }},
 }
 
 // CreateSession records a session. Errors are ErrExists and ErrNameTaken.

@@ -44,7 +44,7 @@ func full(id string) Session {
 		Policy: "readonly", Agent: "claude", Call: "c1", RequestDigest: "5e11",
 		PID: 4711, State: "exited", ExitCode: &code, Signal: "SIGKILL", Stopped: true, Title: "make: done",
 		Created: at, Started: at.Add(1), Ended: at.Add(time.Hour),
-		User: time.Second, System: 2 * time.Second, MaxRSS: 1 << 33,
+		User: time.Second, System: 2 * time.Second, MaxRSS: 1 << 33, ProgramFrom: 1 << 40,
 	}
 }
 

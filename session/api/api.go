@@ -44,20 +44,24 @@ type Session struct {
 	Usage      *Usage            `json:"usage,omitempty" doc:"resource usage, after its end"`
 	Output     Range             `json:"output" doc:"offsets of the stored output"`
 	Version    uint64            `json:"version" doc:"version of the screen"`
-	Alt        bool              `json:"alt,omitempty" doc:"a full-screen program is shown"`
-	Progress   *Progress         `json:"progress,omitempty"`
-	Activity   *Activity         `json:"activity,omitempty" doc:"progress of the running or newest command"`
-	Needs      *InputRequest     `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
-	AgentState *AgentState       `json:"agent_state,omitempty" doc:"state of the coding agent in it"`
-	Shell      *Shell            `json:"shell,omitempty" doc:"state of its shell, if known"`
-	LastOutput *time.Time        `json:"last_output,omitempty" doc:"time of the newest output"`
-	Clients    int               `json:"clients" doc:"attached or watching clients"`
-	History    string            `json:"history_error,omitempty" doc:"why its history is not written"`
-	Temporary  bool              `json:"temporary,omitempty" doc:"removed when it ends"`
-	Draft      *DraftSummary     `json:"draft,omitempty" doc:"its file changes are a draft that was neither committed nor discarded"`
-	Sandbox    *Sandbox          `json:"sandbox,omitempty" doc:"its sandbox; absent: none"`
-	Ports      []Port            `json:"ports,omitempty" doc:"sockets on which its processes accept connections, as of the newest check (Linux only)"`
-	MorePorts  int               `json:"more_ports,omitempty" doc:"number of sockets beyond the listed 64"`
+
+	// ProgramFrom is the output offset at which its process started, after a restore.
+	ProgramFrom uint64 `json:"program_from,omitempty" doc:"after a restore: offset at which the output of its program starts"`
+
+	Alt        bool          `json:"alt,omitempty" doc:"a full-screen program is shown"`
+	Progress   *Progress     `json:"progress,omitempty"`
+	Activity   *Activity     `json:"activity,omitempty" doc:"progress of the running or newest command"`
+	Needs      *InputRequest `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
+	AgentState *AgentState   `json:"agent_state,omitempty" doc:"state of the coding agent in it"`
+	Shell      *Shell        `json:"shell,omitempty" doc:"state of its shell, if known"`
+	LastOutput *time.Time    `json:"last_output,omitempty" doc:"time of the newest output"`
+	Clients    int           `json:"clients" doc:"attached or watching clients"`
+	History    string        `json:"history_error,omitempty" doc:"why its history is not written"`
+	Temporary  bool          `json:"temporary,omitempty" doc:"removed when it ends"`
+	Draft      *DraftSummary `json:"draft,omitempty" doc:"its file changes are a draft that was neither committed nor discarded"`
+	Sandbox    *Sandbox      `json:"sandbox,omitempty" doc:"its sandbox; absent: none"`
+	Ports      []Port        `json:"ports,omitempty" doc:"sockets on which its processes accept connections, as of the newest check (Linux only)"`
+	MorePorts  int           `json:"more_ports,omitempty" doc:"number of sockets beyond the listed 64"`
 
 	// Started is the start time of its process. A restored session was created before.
 	Started time.Time `json:"started,omitzero" doc:"when its process was started"`

@@ -140,3 +140,33 @@ func TestAnomaly_Program(t *testing.T) {
 		t.Errorf("a good run: %+v", w)
 	}
 }
+
+// The errors of a program are those since it was restored, not those of its earlier run; a new daemon knows that, too.
+//
+// FEATURES: R127 R82
+func TestRestored_CountsOwnErrors(t *testing.T) {
+	t.Parallel()
+	r := serve(t)
+	dir, setBad := build(t)
+	setBad(true)
+	id := get[api.Session](r, "POST", "/sessions", api.NewSession{Argv: []string{"sh", "build"}, Cwd: dir}).ID
+	r.wait(id, api.Condition{Kind: "exit"})
+	check := func(when string, errors int) {
+		t.Helper()
+		v := get[api.Session](r, "GET", "/sessions/"+id, nil)
+		if v.Activity != nil && v.Activity.Errors != errors || v.Activity == nil && errors > 0 || v.ProgramFrom >= v.Output.End {
+			t.Errorf("%s: %+v, program from %d of %+v; want %d errors", when, v.Activity, v.ProgramFrom, v.Output, errors)
+		}
+	}
+	check("failed", 1)
+	setBad(false)
+	get[api.Session](r, "POST", "/sessions/"+id+"/restore", api.Restore{Command: true})
+	r.wait(id, api.Condition{Kind: "exit"})
+	check("restored", 0)
+	r.leave()
+	r = startDaemon(t, r.dirs)
+	check("after a restart of the daemon", 0)
+	if v := get[api.Session](r, "GET", "/sessions/"+id, nil); v.ProgramFrom == 0 {
+		t.Errorf("%+v", v)
+	}
+}

@@ -54,8 +54,9 @@ func InSession(ctx context.Context, c *client.Client, session, host string) ([]P
 	return nil, nil
 }
 
+// ofProgram returns the errors in the newest output of a session's program.
 func ofProgram(ctx context.Context, s *client.Session, info *api.Session, about Place) ([]Place, error) {
-	from := info.Output.Start
+	from := max(info.Output.Start, info.ProgramFrom)
 	if end := info.Output.End; end > from+maxText {
 		from = end - maxText
 	}

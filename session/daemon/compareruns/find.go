@@ -106,6 +106,7 @@ func programRun(e *registry.Handle) *run {
 		c.State = store.CommandLost
 	}
 	c.From, c.To = e.Session.OutputRange()
+	c.From = max(c.From, rec.ProgramFrom)
 	return &run{Command: c, handle: e}
 }
 

@@ -22,7 +22,6 @@ type task struct {
 	command, cwd string
 	argv         []string // of a program
 	from         uint64   // offset of its output
-	ownFrom      uint64   // output before this offset may be an earlier program's
 	began        time.Time
 }
 

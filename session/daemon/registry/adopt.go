@@ -387,7 +387,6 @@ func (h *Registry) newOwner(e *Handle, dev *device, r *ring.Ring, j openedJourna
 			return err
 		})
 	}
-	stored := j.End()
 	s, err := session.New(cfg)
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -396,7 +395,7 @@ func (h *Registry) newOwner(e *Handle, dev *device, r *ring.Ring, j openedJourna
 		e.begin(s, nil)
 		return func() {}, nil
 	}
-	follow := h.watchers.program(e, cfg.Shell, stored)
+	follow := h.watchers.program(e, cfg.Shell)
 	e.begin(s, dev)
 	return func() {
 		follow()

@@ -24,7 +24,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		Cwd: e.CurrentDir(st), Command: shellquote.Line(r.Argv), Argv: r.Argv, Labels: r.Labels,
 		Cols: st.Cols, Rows: st.Rows, Title: st.Title, Engine: r.Engine, Keeper: r.Keeper, Mode: "pty",
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.Clients.Count(), Size: string(e.Clients.Policy()),
-		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
+		Output: api.Range{Start: start, End: end}, ProgramFrom: r.ProgramFrom, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
 	a.LeftoverPIDs, a.Started, a.Sandbox = e.livingLeftovers(), st.Started, h.Sandbox(e)
 	a.Draft = h.DraftOf(e, &st)

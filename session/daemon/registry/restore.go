@@ -56,6 +56,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	}
 	e := NewHandle(p.Record)
 	p.Base, err = h.divide(p.Record.ID, line)
+	e.rec.ProgramFrom = p.Base
 	if _, is := e.rec.Labels[api.ProjectFromLabel]; is { // what is waited for is to come from the new program
 		e.rec.Labels = maps.Clone(e.rec.Labels)
 		e.rec.Labels[api.ProjectFromLabel] = strconv.FormatUint(p.Base, 10)

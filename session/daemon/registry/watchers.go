@@ -67,13 +67,13 @@ func (w *watchers) command(e *Handle, c *session.Command) {
 }
 
 // program awaits the end of a session's program, unless it is an interactive shell. Call follow once the session
-// exists; the end may already have been reported. Output before ownFrom may be an earlier program's.
-func (w *watchers) program(e *Handle, l *shell.Launch, ownFrom uint64) (follow func()) {
+// exists; the end may already have been reported.
+func (w *watchers) program(e *Handle, l *shell.Launch) (follow func()) {
 	r := e.Record()
 	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
 		return func() {}
 	}
-	return w.begin(e, task{command: shellquote.Line(r.Argv), cwd: r.Cwd, argv: r.Argv, ownFrom: ownFrom, began: r.Started})
+	return w.begin(e, task{command: shellquote.Line(r.Argv), cwd: r.Cwd, argv: r.Argv, from: r.ProgramFrom, began: r.Started})
 }
 
 // programEnded handles the end of a session.
@@ -108,7 +108,7 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	if ends == nil {
 		return func() {}
 	}
-	compare := e.Anomalies.Start(&comparedTask{w, e, j}, j.n, max(j.from, j.ownFrom), j.began)
+	compare := e.Anomalies.Start(&comparedTask{w, e, j}, j.n, j.from, j.began)
 	f := &watcher{reg: w.reg, set: w, e: e, task: j, ends: ends, readRequests: e.activity.requests()}
 	return func() {
 		compare()
