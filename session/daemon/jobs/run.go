@@ -545,19 +545,32 @@ func (j *Job) watchInput(ctx context.Context, waiting chan<- struct{}) {
 	if !j.await(ctx, stateRunning) {
 		return
 	}
+	var seen session.InputNeed
 	for {
 		w, err := j.e.Session.Wait(ctx, session.WaitSpec{Conds: []session.Cond{{Kind: session.CondInput}}})
+		need, pause := j.e.Session.Status().Needs, promptSettleTime
 		switch {
 		case err != nil || len(w.Fired) == 0:
 			return
+		case need != seen && j.hasRules(ctx):
+			seen, pause = need, ruleReplyTime
 		case !j.isUnintegrated() || j.hasQuestion(ctx): // else it is at its own prompt: the line has ended
 			close(waiting)
 			return
 		}
 		select {
-		case <-time.After(promptSettleTime):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// ruleReplyTime is how long a rule may take to answer a prompt before the prompt counts as one that no rule answers.
+const ruleReplyTime = 500 * time.Millisecond
+
+// hasRules reports whether rules answer prompts in the job's session.
+func (j *Job) hasRules(ctx context.Context) bool {
+	rules, err := j.e.Session.Rules(ctx)
+	return err == nil && len(rules) > 0
 }
