@@ -91,25 +91,6 @@ stty -echo; printf 'Password: '; read pass; stty echo; echo; echo "typed $pass"`
 	}
 }
 
-// A caller that wants to return for questions gets those that no rule answers.
-//
-// FEATURES: R46
-func TestRules_AnswerBeforeTheCaller(t *testing.T) {
-	t.Parallel()
-	r := serve(t)
-	bashSession(t, r, "shell", t.TempDir())
-	rules := api.RespondRules{Rules: []api.RespondRule{{Name: "r", Text: "name? ", On: "prompt", Reply: []api.RespondReply{{Kind: "text", Value: "ada\r"}}}}}
-	line := "read -p 'name? ' a; read -p 'name? ' b; read -p 'colour? ' c; echo $a $b $c"
-	asks := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: line, Respond: &rules, Call: api.Call{OnInput: "return"}})
-	if asks.State != "needs_input" || !strings.HasSuffix(strings.TrimRight(asks.Output, " "), "colour?") {
-		t.Errorf("%s: %q", asks.State, asks.Output)
-	}
-	get[api.Typed](r, "POST", "/sessions/shell/input", api.Input{Text: "red", Enter: true})
-	if j := r.job(asks.Job); exitOf(j.Result) != "exited 0" || !strings.Contains(j.Result.Output, "ada ada red") {
-		t.Errorf("%s: %q", exitOf(j.Result), j.Result.Output)
-	}
-}
-
 // A rule that cannot reply reports why, and the program waits for a user as before; one that fails the line ends it.
 //
 // FEATURES: R46
