@@ -205,7 +205,7 @@ var notInSnapshots = map[string]string{
 	"images.Placements":     "coded; what was tried has no image",
 	"images.Placements[].*": "coded; the first one is none, and the cells tell how many there are",
 
-	"scrollback.cols": "set by who asks for lines", "scrollback.open": "counted on restore", "scrollback.Touched": "a counter for tests",
+	"scrollback.cols": "set by who asks for lines", "scrollback.open": "counted on restore", "scrollback.ReflowedCells": "a counter for tests",
 	"scr":             "coded as which of the two it is",
 	"primary.*":       "of the type of the alternate screen, which is looked at: its rows begin at 0",
 	"alternate.Moved": "now", "alternate.Cols": "the terminal's", "alternate.rows": "the terminal's",
@@ -241,7 +241,7 @@ var notReset = map[string]string{
 	"primary.*":       "rows are blanked, and the screen stays",
 	"scrollback.cols": "set by who asks for lines", "scrollback.Base": "ids of lines are given once", "scrollback.bytes": "the owner's", "scrollback.lines": "the owner's",
 	"scrollback.scratch": "a buffer", "scrollback.tables": "the terminal's", "scrollback.log.*": "the storage, which is emptied",
-	"scrollback.Touched": "a counter for tests",
+	"scrollback.ReflowedCells": "a counter for tests",
 }
 
 // TestNoFieldIsForgotten: each field of the emulator's state comes back from a snapshot and is set by RIS,
