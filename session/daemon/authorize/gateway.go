@@ -103,9 +103,10 @@ type Request struct {
 	Programs []string
 	Differ   bool // programs that are not listed need approval, instead of being refused
 
-	// MakeDraft, of a line or command, creates a draft in which it can run before a user is asked. It returns the draft,
-	// or why none is possible. nil: no draft is possible. Exported holds the exported variables of the shell that a line is
-	// for. InDraft reports that the request runs in a draft. Drafted is what a run in a draft would change.
+	// MakeDraft, of a line or command, creates a draft in which it can run before an approval. It returns the draft, or an
+	// error with the reason. With nil, nothing runs in a draft. ShellVariables holds the exported
+	// variables of the shell that a line is for. InDraft reports that the request runs in a draft. Drafted is what a run in
+	// a draft would change.
 	MakeDraft      func() (effects.Draft, error) `json:"-"`
 	ShellVariables map[string]string             `json:"-"`
 	InDraft        bool                          `json:"-"`

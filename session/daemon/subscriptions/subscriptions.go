@@ -49,7 +49,7 @@ type Runner interface {
 type Set struct {
 	// Labels returns the labels of a known session and whether it outlives its command; optional. Set it before Start.
 	Labels  func(session string) (labels map[string]string, lasting bool)
-	Publish func(api.Event)     // Tell publishes the failure of a hook; optional. Set it before Start.
+	Publish func(api.Event)     // Publish publishes the failure of a hook; optional. Set it before Start.
 	Mask    func(string) string // Mask redacts secrets in posted text; optional. Set it before Start.
 	// Post queues a notice for a webhook.
 	Post func(webhook.Notice) error
