@@ -132,9 +132,14 @@ func TestApproval_Withdrawn_WhenCallerBreaksOff(t *testing.T) {
 			}
 		}
 	}
-	for _, j := range e2e.Decode[[]api.Job](t, i.Run("jobs", "--json")) {
-		if j.State != "done" || j.Result == nil || j.Result.State != "killed" {
-			t.Errorf("the job has not ended: %+v %+v", j, j.Result)
+	for _, job := range e2e.Decode[[]api.Job](t, i.Run("jobs", "--json")) {
+		var end api.Job
+		e2e.Eventually(t, "the job has ended", func() bool { // right after its approval has gone
+			end = e2e.Decode[api.Job](t, i.Run("jobs", "show", job.ID, "--json"))
+			return end.State == "done"
+		})
+		if end.Result == nil || end.Result.State != "killed" {
+			t.Errorf("%+v %+v", end, end.Result)
 		}
 	}
 	if _, err := os.Stat(i.Dir + "/made"); err == nil {
