@@ -306,10 +306,16 @@ func (h *lineHost) pasteCheckDelay(text string) time.Duration {
 	}
 	p := h.Probe()
 	edits := p.ReaderIsShell && !p.Canonical
+	hasNoEditor := !p.OutputPending && (!p.Known || p.Reads && !edits)
+	if !hasNoEditor {
+		h.noEditorSince = time.Time{}
+	} else if h.noEditorSince.IsZero() {
+		h.noEditorSince = time.Now()
+	}
 	switch {
-	case h.s.inputwait.hasUnprobedOutput(): // the editor's state is unknown too
+	case p.OutputPending, h.s.inputwait.hasUnprobedOutput(): // the editor's state is unknown too
 		return pastePoll
-	case waited >= pasteWait && (!p.Known || p.Reads && !edits):
+	case waited >= pasteWait && hasNoEditor && time.Since(h.noEditorSince) >= pasteSettle: // one probe fails where a hook's program ends
 		return 0
 	case !p.Reads || !edits:
 		return pastePoll

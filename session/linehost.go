@@ -34,6 +34,7 @@ type lineHost struct {
 	hasPreparedShell bool
 	lastCommand      Command   // newest command of the shell, running or ended
 	readSince        time.Time // when the editor last started to read, for pastes
+	noEditorSince    time.Time // since when every probe finds that no editor reads, for pastes
 	entered          enteredLine
 }
 
