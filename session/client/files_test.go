@@ -31,6 +31,7 @@ func storesFile(w http.ResponseWriter, r *http.Request) {
 
 // FEATURES: R136
 func TestPutFile(t *testing.T) {
+	t.Parallel()
 	info := replyOf("")
 	for name, c := range map[string]struct {
 		size    int64
@@ -60,6 +61,7 @@ func TestPutFile(t *testing.T) {
 // A file without its digest is incomplete.
 // FEATURES: R136
 func TestGetFile_Incomplete_IsAnError(t *testing.T) {
+	t.Parallel()
 	content := bytes.Repeat([]byte("content "), 1000)
 	sum := sha256.Sum256(content)
 	digest := "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"

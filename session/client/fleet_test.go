@@ -19,6 +19,7 @@ import (
 // A follower of a host does not read its replica while the host is unreachable, and reaches it later.
 // FEATURES: R94
 func TestFollowedHost_ReconnectsWithoutReplica(t *testing.T) {
+	t.Parallel()
 	away := rejects(api.Errorf(api.CodeUnavailable, "it cannot be reached"))
 	f, c := newFakeDaemon(t, away, away, disconnects("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: longterm\r\n\r\n"))
 	v := &ViaFleet{Local: c, Host: "lost", IsUnreachable: true, NeedsLive: true}
@@ -75,6 +76,7 @@ func TestClient_ClosesIdleConnections(t *testing.T) {
 // A host that was reached and is briefly unreachable, as during a daemon restart, is retried; its replica is not read.
 // FEATURES: R94
 func TestReachedHost_RetriedBeforeReplica(t *testing.T) {
+	t.Parallel()
 	over := "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: longterm\r\n\r\n"
 	away := rejects(api.Errorf(api.CodeUnavailable, "it cannot be reached"))
 	f, c := newFakeDaemon(t, rejects(api.Errorf(api.CodeUnavailable, "the daemon is being replaced").Retryable()), disconnects(over), away)
@@ -108,6 +110,7 @@ func (fakeRemote) Login(context.Context) (Login, error) {
 // loss is reported. A start that was never sent is not retried.
 // FEATURES: R94
 func TestRemoteStart_RetriedWithID(t *testing.T) {
+	t.Parallel()
 	away, invalid := rejects(api.Errorf(api.CodeUnavailable, "it cannot be reached")), rejects(api.Errorf(api.CodeInvalid, "unexpected property"))
 	for name, of := range map[string]struct {
 		answers []http.HandlerFunc
@@ -147,6 +150,7 @@ func TestRemoteStart_RetriedWithID(t *testing.T) {
 // A caller that waits for a remote host is notified once when the host has been unreachable for a while.
 // FEATURES: R94
 func TestUnreachableHost_ReportedOnce(t *testing.T) {
+	t.Parallel()
 	told := make(chan error, 10)
 	f, local := newFakeDaemon(t, isClosing)
 	c := New(Options{Build: func() string { return "test" }, Remote: fakeRemote{local}, OnOutage: func(why error) { told <- why }})

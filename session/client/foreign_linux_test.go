@@ -19,6 +19,7 @@ import (
 // No request is sent to a socket that another user serves, and no daemon is started.
 // FAULT: A17
 func TestForeignDaemon_ReceivesNothing(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("needs to be root, to be another user as well")
 	}

@@ -77,6 +77,7 @@ func awaitResponse(r *http.Request, v any) *http.Response {
 
 // When YieldAfter has passed, the job continues in the background. A job that ended at that moment has ended.
 func TestAwaitJob_YieldsToBackground(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		background  *http.Response
@@ -110,6 +111,7 @@ func TestAwaitJob_YieldsToBackground(t *testing.T) {
 
 // A wait that is longer than maxAwait is repeated with the remaining time, even if it is zero.
 func TestAwaitJob_RepeatsLongWaits(t *testing.T) {
+	t.Parallel()
 	for yield, want := range map[time.Duration]string{
 		0:                        "3600000 3600000 3600000",
 		2*maxAwait + time.Second: "3600000 3600000 1000",
@@ -144,6 +146,7 @@ func TestAwaitJob_RepeatsLongWaits(t *testing.T) {
 // FAULT: A23
 // FEATURES: R44
 func TestWait_SurvivesRestarts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		wait api.Wait
@@ -180,6 +183,7 @@ func TestWait_SurvivesRestarts(t *testing.T) {
 
 // A wait for a job fails with the reason if no daemon starts within the retry time.
 func TestAwaitJob_GivesUp_WithoutDaemon(t *testing.T) {
+	t.Parallel()
 	var asked int
 	runInBubble(t, func(t *testing.T, c *Client) {
 		_, err := c.Run(t.Context(), api.Run{})
@@ -195,6 +199,7 @@ func TestAwaitJob_GivesUp_WithoutDaemon(t *testing.T) {
 // The caller is notified of each approval of a job once, and continues to wait.
 // FEATURES: R63
 func TestAwaitJob_ReportsEachApprovalOnce(t *testing.T) {
+	t.Parallel()
 	needs := func(id string) http.HandlerFunc { return repliesJSON(api.Job{State: "needs_approval", Approval: id}) }
 	f, c := newFakeDaemon(t, needs("A1"), needs("A1"), needs("A2"), repliesJSON(api.Job{State: "done"}))
 	var told []string
@@ -212,6 +217,7 @@ func TestAwaitJob_ReportsEachApprovalOnce(t *testing.T) {
 // A request names the approvals that its caller knows, so that it returns for later ones.
 // FEATURES: R63
 func TestRun_ReportsEachApprovalOnce(t *testing.T) {
+	t.Parallel()
 	needs := func(id string) http.HandlerFunc {
 		return repliesJSON(api.Result{State: "needs_approval", NeedsApproval: true, Approval: id})
 	}

@@ -47,6 +47,7 @@ func servesOutput(t *testing.T, all []byte, forgotten, piece int, cut func() int
 // FAULT: A23
 // FEATURES: R24
 func TestFollow_ContinuesOverRestarts(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := make([]byte, 50_000)
 	for i := range all {
@@ -80,6 +81,7 @@ func TestFollow_ContinuesOverRestarts(t *testing.T) {
 
 // Following ends with the session, the callback's error or a response's error. An empty response causes no callback.
 func TestFollow_Ends(t *testing.T) {
+	t.Parallel()
 	never := func() int { return -1 }
 	_, c := newFakeDaemon(t, servesOutput(t, nil, 0, 10, never))
 	if err := c.Session("s").Follow(testContext(t), 0, func(o api.Output) error { return fmt.Errorf("called with %+v", o) }); err != nil {
@@ -98,6 +100,7 @@ func TestFollow_Ends(t *testing.T) {
 
 // A response without the headers of output is an error.
 func TestOutput_ChecksHeaders(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		headers map[string]string
@@ -135,6 +138,7 @@ func TestOutput_ChecksHeaders(t *testing.T) {
 
 // The request of each page selects the stream.
 func TestFollow_OneStream(t *testing.T) {
+	t.Parallel()
 	f, c := newFakeDaemon(t, servesOutput(t, make([]byte, 30), 0, 10, func() int { return -1 }))
 	if err := c.Session("s").Stream("stderr").Follow(testContext(t), 0, func(api.Output) error { return nil }); err != nil {
 		t.Error(err)

@@ -54,6 +54,7 @@ func (o *oneByteReader) Read(p []byte) (int, error) {
 // A stream opened before the client existed is continued: it is not requested again, and no data is lost in either
 // direction. One for another purpose is closed.
 func TestPrefetchedStream_Continued(t *testing.T) {
+	t.Parallel()
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
 	gone := make(chan error, 10)
 	f, _ := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
@@ -112,6 +113,7 @@ func TestPrefetchedStream_Continued(t *testing.T) {
 
 // A response that is not a stream is returned as an error.
 func TestPrefetchedStream_ErrorReturned(t *testing.T) {
+	t.Parallel()
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
 	f, _ := newFakeDaemon(t, rejects(api.Errorf(api.CodeNotFound, "there is no session s")))
 	_, err := prefetchStream(t, f, uri).Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: 24, OwnScreen: true})
@@ -126,6 +128,7 @@ func TestPrefetchedStream_ErrorReturned(t *testing.T) {
 // A stream whose daemon died during the opening is opened again with the next daemon, however often that happens.
 // FEATURES: R90
 func TestStream_Reopened_AfterDaemonDied(t *testing.T) {
+	t.Parallel()
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
 	var died atomic.Int32 // the fake's connections are served on separate goroutines
 	dies := func(w http.ResponseWriter, _ *http.Request) {

@@ -19,6 +19,7 @@ import (
 // History without an end record is incomplete, wherever it ended.
 // FAULT: A23
 func TestRecords_Next(t *testing.T) {
+	t.Parallel()
 	const two = `{"kind":"screen","offset":1,"cols":80,"rows":24}` + "\n" + `{"kind":"output","offset":1,"data":"aGk="}` + "\n"
 	for _, c := range []struct {
 		name   string
@@ -68,6 +69,7 @@ func TestRecords_Next(t *testing.T) {
 
 // Events are read until the daemon disconnects or the callback fails. Data that is not an event is an error.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	enough := errors.New("enough")
 	for _, c := range []struct {
 		name   string
@@ -105,6 +107,7 @@ func TestEvents(t *testing.T) {
 
 // A follower receives each event once across daemons that close or crash, and the reason if none follows.
 func TestFollowEvents(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	answers := []http.HandlerFunc{
 		replies(200, "text/event-stream", "data: {\"seq\":1,\"kind\":\"listening\"}\n\ndata: {\"seq\":2,\"kind\":\"bell\"}\n\n"),
@@ -138,6 +141,7 @@ func TestFollowEvents(t *testing.T) {
 
 // A listener without events returns with its context.
 func TestEvents_EndWithContext(t *testing.T) {
+	t.Parallel()
 	_, c := newFakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "data: {\"seq\":1}\n\n")
 		_ = http.NewResponseController(w).Flush()
@@ -155,6 +159,7 @@ func TestEvents_EndWithContext(t *testing.T) {
 
 // lastLine returns the last line of longterm itself.
 func TestLastLine(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	if got := lastLine(path); got != "" {
 		t.Errorf("missing file: got %q", got)

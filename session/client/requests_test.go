@@ -220,6 +220,7 @@ func replyOf(s string) http.HandlerFunc {
 
 // Each call sends its method, path and body.
 func TestRequests_MethodPathBody(t *testing.T) {
+	t.Parallel()
 	for _, call := range calls {
 		t.Run(call.name, func(t *testing.T) {
 			f, c := newFakeDaemon(t, replyOf(call.reply))
@@ -244,6 +245,7 @@ func TestRequests_MethodPathBody(t *testing.T) {
 // an id, are retried unchanged.
 // FAULT: A23
 func TestRequests_DaemonDies(t *testing.T) {
+	t.Parallel()
 	for _, call := range calls {
 		if call.cut == sentEither {
 			continue
@@ -270,6 +272,7 @@ func TestRequests_DaemonDies(t *testing.T) {
 // A request that a closing daemon rejected was not executed. Any such request is retried.
 // FAULT: A23
 func TestRequests_DaemonCloses(t *testing.T) {
+	t.Parallel()
 	for _, call := range calls {
 		t.Run(call.name, func(t *testing.T) {
 			f, c := newFakeDaemon(t, isClosing, isClosing, replyOf(call.reply))
@@ -283,6 +286,7 @@ func TestRequests_DaemonCloses(t *testing.T) {
 
 // An error of the API is returned without a retry.
 func TestRequests_APIErrorNotRetried(t *testing.T) {
+	t.Parallel()
 	for _, call := range calls {
 		t.Run(call.name, func(t *testing.T) {
 			f, c := newFakeDaemon(t, rejects(api.Errorf(api.CodeBusy, "make runs").WithHint("wait for it")), replyOf(call.reply))
@@ -296,6 +300,7 @@ func TestRequests_APIErrorNotRetried(t *testing.T) {
 
 // A call without a response ends with its context, and so does the request.
 func TestRequests_EndWithContext(t *testing.T) {
+	t.Parallel()
 	for _, call := range calls {
 		t.Run(call.name, func(t *testing.T) {
 			answer, asked, gone := hangs()
@@ -315,6 +320,7 @@ func TestRequests_EndWithContext(t *testing.T) {
 
 // The client generates a job's id, and uses the same in each retry.
 func TestJobs_HaveOneGeneratedID(t *testing.T) {
+	t.Parallel()
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	f, c := newFakeDaemon(t, disconnects(""), isClosing, disconnects(partialResponse(200, "{")), repliesJSON(api.Result{Job: "j"}))
 	ctx := testContext(t)
@@ -339,6 +345,7 @@ func TestJobs_HaveOneGeneratedID(t *testing.T) {
 
 // A session that a retried removal does not find was removed by the first request. One that never existed is an error.
 func TestRemove_RetriedAfterLostResponse(t *testing.T) {
+	t.Parallel()
 	notFound := rejects(api.Errorf(api.CodeNotFound, "no session s"))
 	f, c := newFakeDaemon(t, disconnects(""), notFound)
 	if err := c.Session("s").Remove(testContext(t), false); err != nil || len(f.requests()) != 2 {
@@ -352,6 +359,7 @@ func TestRemove_RetriedAfterLostResponse(t *testing.T) {
 
 // A session that a retried kill finds ended was ended by the first request.
 func TestKill_RetriedAfterLostResponse(t *testing.T) {
+	t.Parallel()
 	ended := replies(http.StatusConflict, "application/json", `{"code":"ended","message":"it has ended"}`)
 	for name, call := range map[string]func(context.Context, *Client) (string, error){
 		"kill": func(ctx context.Context, c *Client) (string, error) {
@@ -379,6 +387,7 @@ func TestKill_RetriedAfterLostResponse(t *testing.T) {
 // A start without an id gets one from the client and is retried with it, except on a remote host, whose daemon may not
 // know ids.
 func TestStarts_RetriedWithGeneratedID(t *testing.T) {
+	t.Parallel()
 	f, c := newFakeDaemon(t, disconnects(""), replyOf(""))
 	if _, err := c.NewSession(testContext(t), api.NewSession{Argv: []string{"sh"}}); err != nil {
 		t.Fatal(err)

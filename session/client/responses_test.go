@@ -174,6 +174,7 @@ func TestRetryPolicy_ResetsAfterSuccess(t *testing.T) {
 // For an older daemon whose screens lack the prompt, it is taken from the session's description.
 // FEATURES: R88
 func TestScreen_NeedsInput_OfOlderDaemon(t *testing.T) {
+	t.Parallel()
 	const screen, info = "GET /v1/sessions/s/screen", "GET /v1/sessions/s"
 	asks := replies(200, "application/json", `{"name":"s","needs_input":{"kind":"password"}}`)
 	for _, c := range []struct {

@@ -45,6 +45,7 @@ func newClosingDaemon(t *testing.T, refusals int32) (*Client, *atomic.Int32) {
 // Input with an id is retried, with pauses, while the daemon closes.
 // FAULT: A23
 func TestType_RetriesWhileDaemonCloses(t *testing.T) {
+	t.Parallel()
 	c, asked := newClosingDaemon(t, 6)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -63,6 +64,7 @@ func TestType_RetriesWhileDaemonCloses(t *testing.T) {
 
 // Input without an id is sent once: whether it was typed is unknown.
 func TestType_WithoutID_NotRetried(t *testing.T) {
+	t.Parallel()
 	c, asked := newClosingDaemon(t, 1)
 	if _, err := c.Session("s").Type(t.Context(), api.Input{Text: "x"}); !isUnavailable(err) || asked.Load() != 1 {
 		t.Errorf("got error %v after %d requests", err, asked.Load())

@@ -21,6 +21,7 @@ import (
 
 // A running daemon is used; no process is started.
 func TestEnsure_UsesRunningDaemon(t *testing.T) {
+	t.Parallel()
 	f, _ := newFakeDaemon(t, repliesJSON(api.Status{DaemonPID: 7}))
 	c := newClient(t, f.dirs, forbidKeeper(t))
 	if err := c.Ensure(testContext(t)); err != nil {
@@ -33,6 +34,7 @@ func TestEnsure_UsesRunningDaemon(t *testing.T) {
 
 // A client that must not start a daemon names the command that does.
 func TestEnsure_WithoutKeeper_NamesCommand(t *testing.T) {
+	t.Parallel()
 	c := newClient(t, newDirs(t), nil)
 	for _, err := range []error{c.Ensure(testContext(t)), ignoreResult(c.List(testContext(t)))} {
 		if errorCode(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no daemon is running; start it with") {
@@ -45,6 +47,7 @@ func TestEnsure_WithoutKeeper_NamesCommand(t *testing.T) {
 // retried.
 // FAULT: A23
 func TestDaemon_StartedOnce_ByManyClients(t *testing.T) {
+	t.Parallel()
 	f := &fakeDaemon{t: t, dirs: newDirs(t)}
 	f.handlers = append(f.handlers, repliesJSON(api.Session{Name: "s"}))
 	k := newKeeper(t, f.dirs, func() string {
@@ -68,6 +71,7 @@ func TestDaemon_StartedOnce_ByManyClients(t *testing.T) {
 
 // A stream starts the daemon too.
 func TestStream_StartsDaemon(t *testing.T) {
+	t.Parallel()
 	f := &fakeDaemon{t: t, dirs: newDirs(t)}
 	f.handlers = append(f.handlers, rejects(api.Errorf(api.CodeNotFound, "no session s")))
 	k := newKeeper(t, f.dirs, func() string {
@@ -82,6 +86,7 @@ func TestStream_StartsDaemon(t *testing.T) {
 
 // The error of a daemon that does not start has its last log lines and the path of the log.
 func TestEnsure_DaemonFails_ErrorHasLog(t *testing.T) {
+	t.Parallel()
 	dirs := newDirs(t)
 	newKeeper(t, dirs, func() string { return "it exited with 1 three times" })
 	if err := os.WriteFile(dirs.KeeperLog(), []byte("longterm: the database is no database\ngoroutine 1\n"), 0o600); err != nil {
@@ -97,6 +102,7 @@ func TestEnsure_DaemonFails_ErrorHasLog(t *testing.T) {
 
 // A killed keeper may hold its socket for a moment. Its successor gets the request.
 func TestEnsure_WaitsForDyingKeeper(t *testing.T) {
+	t.Parallel()
 	f := &fakeDaemon{t: t, dirs: newDirs(t)}
 	f.handlers = append(f.handlers, repliesJSON(api.Status{}))
 	k := newKeeper(t, f.dirs, func() string {
@@ -111,6 +117,7 @@ func TestEnsure_WaitsForDyingKeeper(t *testing.T) {
 
 // Without a keeper one is started in a separate process. The error of one that does not start is returned.
 func TestEnsure_StartsKeeper(t *testing.T) {
+	t.Parallel()
 	for how, want := range map[string]string{"refuses": "no room on this disk", "dies": "ended at its start"} {
 		dirs := newDirs(t)
 		err := newClient(t, dirs, keeperArgv(how, dirs)).Ensure(testContext(t))
@@ -132,6 +139,7 @@ func TestEnsure_StartsKeeper(t *testing.T) {
 
 // Directories that cannot be created are a storage error.
 func TestEnsure_DirectoriesFail(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -145,6 +153,7 @@ func TestEnsure_DirectoriesFail(t *testing.T) {
 // Each wait of a start ends with its context, and so does the call: for another client that starts a daemon, for a
 // keeper that does not answer, for a missing socket.
 func TestEnsure_EndsWithContext(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		begin func(t *testing.T, dirs paths.Dirs, waits chan struct{})
@@ -193,6 +202,7 @@ func TestEnsure_EndsWithContext(t *testing.T) {
 
 // A lock has one holder at a time, and passes to the next.
 func TestAcquireLock(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	unlock, err := acquireLock(t.Context(), path)
 	if err != nil {
@@ -237,6 +247,7 @@ func TestAcquireLock(t *testing.T) {
 // error. A later request of another client does.
 // FEATURES: R90
 func TestClient_DoesNotRestart_AfterStopOnPurpose(t *testing.T) {
+	t.Parallel()
 	f, _ := newFakeDaemon(t)
 	f.handlers = []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 		if err := os.WriteFile(f.dirs.Stopped(), []byte(time.Now().Format(time.RFC3339Nano)), 0o600); err != nil {
@@ -275,6 +286,7 @@ func TestClient_DoesNotRestart_AfterStopOnPurpose(t *testing.T) {
 // The error of a daemon that cannot start on a full disk names the disk and the remedy: its log had no space.
 // FEATURES: R93
 func TestEnsure_DiskFull_NamesDisk(t *testing.T) {
+	t.Parallel()
 	c := newClient(t, newDirs(t), nil)
 	if err := c.diskFullError(errors.New("it crashes")); err != nil {
 		t.Errorf("disk with free space: got error %v", err)

@@ -48,6 +48,7 @@ func closeNormally(ws *websocket.Conn) {
 
 // An attached client reads drawing and infos in order, until the session's end.
 func TestAttach_ReadsDrawingAndInfos(t *testing.T) {
+	t.Parallel()
 	f, c := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
 		writeMessage(t, ws, websocket.TextMessage, `{"cols":80,"rows":24,"offset":12,"state":"running"}`)
 		writeMessage(t, ws, websocket.BinaryMessage, "\x1b[Hhello")
@@ -80,6 +81,7 @@ func TestAttach_ReadsDrawingAndInfos(t *testing.T) {
 
 // Input, sizes and acts are received in the order of the calls.
 func TestStream_SendsInOrder(t *testing.T) {
+	t.Parallel()
 	type message struct {
 		kind int
 		text string
@@ -119,6 +121,7 @@ func TestStream_SendsInOrder(t *testing.T) {
 
 // A watcher reads frames. An invalid one is an error, not the session's end.
 func TestWatch_ReadsFrames(t *testing.T) {
+	t.Parallel()
 	frame, err := json.Marshal(attach.Frame{State: "running"})
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +153,7 @@ func TestWatch_ReadsFrames(t *testing.T) {
 
 // A rejected stream returns the reason, in the API's form if possible.
 func TestStream_Rejected(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
@@ -173,6 +177,7 @@ func TestStream_Rejected(t *testing.T) {
 
 // A stream ends with its context, both during the opening and a read.
 func TestStream_EndsWithContext(t *testing.T) {
+	t.Parallel()
 	answer, asked, gone := hangs()
 	_, c := newFakeDaemon(t, answer)
 	ctx, cancel := context.WithCancel(testContext(t))
@@ -207,6 +212,7 @@ func TestStream_EndsWithContext(t *testing.T) {
 
 // A stream has the headers that identify the caller, as other requests do.
 func TestStreams_SendCaller(t *testing.T) {
+	t.Parallel()
 	serve := servesStream(t, closeNormally)
 	said := make(chan http.Header, 2)
 	_, c := newFakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {
@@ -239,6 +245,7 @@ func (socketHost) Login(context.Context) (p Login, err error) { return p, nil }
 
 // Output of a remote host is followed across a lost connection from the last offset. A rejection is returned.
 func TestFollow_SurvivesLostConnection(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int32
 	_, c := newFakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {
 		n := asked.Add(1)

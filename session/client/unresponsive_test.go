@@ -74,6 +74,7 @@ func TestWatchdog(t *testing.T) {
 }
 
 func TestIsImmediate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		path, query, body string
 		due               bool

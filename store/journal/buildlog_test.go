@@ -47,6 +47,7 @@ func buildLog(rnd *rand.Rand, n int) []byte {
 //
 // FEATURES: R92
 func TestBuildLogShrinks(t *testing.T) {
+	t.Parallel()
 	raw := buildLog(rand.New(rand.NewPCG(1, 1)), 4<<20)
 	for _, size := range []int{64 << 10, 16 << 10, 4 << 10, 512} {
 		j := open(t, t.TempDir(), Options{FS: &disk{}})

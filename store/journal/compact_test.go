@@ -117,6 +117,7 @@ func jumpy(rnd *rand.Rand, back bool) func() time.Time {
 //
 // FEATURES: R37, R92
 func TestCompactKeepsRecords(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(tier.Times(2, 6)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
@@ -210,6 +211,7 @@ func (v *view) compare(t testing.TB, j *Journal) {
 // FEATURES: R37, R92
 func TestCompactUnderReaders(t *testing.T) {
 	tier.Full(t)
+	t.Parallel()
 	for seed := range uint64(15) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		o := testOptions()
@@ -253,6 +255,7 @@ func TestCompactUnderReaders(t *testing.T) {
 // The last segment is worth rewriting only when it has grown, and dense blocks are
 // taken over as they are.
 func TestCompactAgain(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 3))
 	j := open(t, t.TempDir(), testOptions())
 	for range 100 {
@@ -281,6 +284,7 @@ func TestCompactAgain(t *testing.T) {
 }
 
 func TestCompactStops(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 4))
 	dir := t.TempDir()
 	j := open(t, dir, testOptions())
@@ -299,6 +303,7 @@ func TestCompactStops(t *testing.T) {
 
 // A damaged segment stays as it is: what is left of it is for Repair to judge.
 func TestCompactLeavesDamage(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 5))
 	o := testOptions()
 	o.SegmentBytes = 50_000
@@ -326,6 +331,7 @@ func TestCompactLeavesDamage(t *testing.T) {
 
 // A segment retired while it is rewritten does not come back.
 func TestCompactRetired(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 6))
 	o := testOptions()
 	o.SegmentBytes = 50_000
@@ -352,6 +358,7 @@ func TestCompactRetired(t *testing.T) {
 // Appends go on while the last segment is rewritten: compaction catches up with some,
 // and leaves the segment alone when there is no end to them.
 func TestCompactWhileAppending(t *testing.T) {
+	t.Parallel()
 	const atTheEnd = 0
 	for _, times := range []int{1, 1000, atTheEnd} {
 		rnd := rand.New(rand.NewPCG(1, 10))
@@ -392,6 +399,7 @@ func TestCompactWhileAppending(t *testing.T) {
 
 // A segment is replaced between a reader's asking for it and opening it.
 func TestCompactWhileOpening(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 11))
 	d := &disk{}
 	o := testOptions()
@@ -431,6 +439,7 @@ func TestCompactWhileOpening(t *testing.T) {
 // A sync that finds the new version of a segment must not leave the old one, which a
 // loss of power can bring back, without what was appended.
 func TestCompactWhileSyncing(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 12))
 	d := newMemDisk(rnd)
 	o := testOptions()
@@ -458,6 +467,7 @@ func TestCompactWhileSyncing(t *testing.T) {
 // A reader that opens the new version of the last segment before it is announced waits
 // for that.
 func TestCompactBeforeAnnounced(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 15))
 	d := &disk{}
 	o := testOptions()
@@ -487,6 +497,7 @@ func TestCompactBeforeAnnounced(t *testing.T) {
 // The last segment is appended to and followed by the next one while compaction looks
 // how long it is.
 func TestCompactWhileSealed(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 16))
 	d := &disk{}
 	o := testOptions()

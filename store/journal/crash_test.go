@@ -44,6 +44,7 @@ func lay(t *testing.T, content []byte) string {
 //
 // FEATURES: R37, R90, R93
 func TestCutAnywhere(t *testing.T) {
+	t.Parallel()
 	content, m, ends := build(t)
 	for size := range len(content) + 1 {
 		whole := 0
@@ -73,6 +74,7 @@ func TestCutAnywhere(t *testing.T) {
 //
 // FEATURES: R37, R93
 func TestScribbleAnywhere(t *testing.T) {
+	t.Parallel()
 	content, m, ends := build(t)
 	for at := headerSize; at < len(content); at++ {
 		bad := bytes.Clone(content)
@@ -98,6 +100,7 @@ func TestScribbleAnywhere(t *testing.T) {
 
 // A damaged header is made up for, as long as the first record tells the id.
 func TestScribbleHeader(t *testing.T) {
+	t.Parallel()
 	content, m, _ := build(t)
 	for at := range headerSize {
 		bad := bytes.Clone(content)
@@ -109,6 +112,7 @@ func TestScribbleHeader(t *testing.T) {
 }
 
 func TestHeaderBeyondUse(t *testing.T) {
+	t.Parallel()
 	t.Run("two", func(t *testing.T) { beyondUse(t, 1, 2) })
 	t.Run("last", func(t *testing.T) { beyondUse(t, 2) })
 }
@@ -148,6 +152,7 @@ func beyondUse(t *testing.T, damaged ...int) {
 
 // What a program prints is never taken for a record, not even a journal's own bytes.
 func TestJournalInJournal(t *testing.T) {
+	t.Parallel()
 	other, _, _ := build(t)
 	o := testOptions()
 	o.id = func() uint32 { return 99 }
@@ -167,6 +172,7 @@ func TestJournalInJournal(t *testing.T) {
 // A whole sector lost in an older segment, with enough behind it for bisection to drop
 // into the hole.
 func TestHoleInOldSegment(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 2 << 20
 	dir := t.TempDir()
@@ -200,6 +206,7 @@ func TestHoleInOldSegment(t *testing.T) {
 
 // FEATURES: R93, R97
 func TestFailingDisk(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		fail func(d *disk)
@@ -285,6 +292,7 @@ func survives(t *testing.T, segmentBytes int64, plain bool, fail func(*disk)) {
 
 // A torn tail that cannot be cut yet is not shown and keeps nothing from being read.
 func TestRecoverReadOnly(t *testing.T) {
+	t.Parallel()
 	content, m, _ := build(t)
 	dir := lay(t, append(content, content[headerSize:headerSize+40]...))
 	o := testOptions()
@@ -305,6 +313,7 @@ func TestRecoverReadOnly(t *testing.T) {
 }
 
 func TestSync(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	d := &disk{}
 	o.FS, o.SegmentBytes = d, 100
@@ -339,6 +348,7 @@ func TestSync(t *testing.T) {
 //
 // FEATURES: R37, R90, R93
 func TestMetamorphic(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(tier.Times(20, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { metamorphic(t, rand.New(rand.NewPCG(seed, 0))) })
 	}
@@ -425,6 +435,7 @@ func tear(t *testing.T, rnd *rand.Rand, dir string) {
 //
 // FEATURES: R93
 func TestLongTornTail(t *testing.T) {
+	t.Parallel()
 	for _, torn := range []int{1, 100, recoverBytes - 10, recoverBytes + 1<<20} {
 		o := testOptions()
 		dir := t.TempDir()

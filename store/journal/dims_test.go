@@ -11,6 +11,7 @@ import (
 //
 // FEATURES: R37, R92
 func TestSizeAt(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 13))
 	o := testOptions()
 	o.SegmentBytes = 20_000
@@ -68,6 +69,7 @@ func TestSizeAt(t *testing.T) {
 }
 
 func TestSizeAtUnknown(t *testing.T) {
+	t.Parallel()
 	j := open(t, t.TempDir(), testOptions())
 	must(t, j.AppendOutput([]byte("x")))
 	must(t, j.AppendResize(100_000, 5)) // more than is kept

@@ -15,6 +15,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 // The format is a promise to journals that exist: these bytes never change.
 func TestGoldenBytes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	j := open(t, dir, testOptions())
 	var m model
@@ -33,6 +34,7 @@ func TestGoldenBytes(t *testing.T) {
 // A segment as an earlier build wrote it: a dense block and one made while appending.
 // Encoders may change, so only reading is pinned.
 func TestGoldenBlocks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	j := open(t, dir, testOptions())
 	var m model
@@ -74,6 +76,7 @@ func golden(t *testing.T, name string) []byte {
 
 // What earlier versions wrote reads as ever, and can be appended to in their form.
 func TestVersion1(t *testing.T) {
+	t.Parallel()
 	v1 := golden(t, "v1.hex")
 	dir := lay(t, v1)
 	j := open(t, dir, testOptions())
@@ -105,6 +108,7 @@ func TestVersion1(t *testing.T) {
 }
 
 func TestSegmentNames(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]struct {
 		base uint64
 		ok   bool
@@ -130,6 +134,7 @@ func TestSegmentNames(t *testing.T) {
 }
 
 func TestUnknownKinds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	j := open(t, dir, testOptions())
 	must(t, j.AppendOutput([]byte("abc")))
@@ -148,6 +153,7 @@ func TestUnknownKinds(t *testing.T) {
 }
 
 func TestNewerFormat(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := appendHeader(nil, header{version: version + 1, length: headerSize, id: 1})
 	must(t, os.WriteFile(filepath.Join(dir, segmentName(0)), h, 0o600))

@@ -17,6 +17,7 @@ import (
 
 // FEATURES: R37
 func TestEmpty(t *testing.T) {
+	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "a", "b"), testOptions())
 	if j.Start() != 0 || j.End() != 0 {
 		t.Errorf("range %d–%d", j.Start(), j.End())
@@ -43,6 +44,7 @@ func TestEmpty(t *testing.T) {
 //
 // FEATURES: R26, R37
 func TestSegments(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	o := testOptions()
 	o.SegmentBytes = 500
@@ -100,6 +102,7 @@ func segments(t testing.TB, dir string) []string {
 }
 
 func TestLongOutput(t *testing.T) {
+	t.Parallel()
 	j := open(t, t.TempDir(), testOptions())
 	long := strings.Repeat("0123456789abcdef", 20<<10) // 5 records
 	var m model
@@ -116,6 +119,7 @@ func TestLongOutput(t *testing.T) {
 
 // FEATURES: R93
 func TestModes(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes on Windows")
 	}
@@ -132,6 +136,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestReadAt(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 400
 	dir := t.TempDir()
@@ -174,6 +179,7 @@ func TestReadAt(t *testing.T) {
 
 // Random access into segments too large to be read from their beginning.
 func TestReadAtLarge(t *testing.T) {
+	t.Parallel()
 	j := open(t, t.TempDir(), testOptions())
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var all []byte
@@ -211,6 +217,7 @@ func TestReadAtLarge(t *testing.T) {
 //
 // FEATURES: R37
 func TestLastOutput(t *testing.T) {
+	t.Parallel()
 	o, dir := testOptions(), t.TempDir()
 	now := epoch
 	o.Now = func() time.Time { return now }
@@ -243,6 +250,7 @@ func TestLastOutput(t *testing.T) {
 
 // FEATURES: R37, R38
 func TestOffsetAt(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 4 << 20
 	dir := t.TempDir()
@@ -276,6 +284,7 @@ func TestOffsetAt(t *testing.T) {
 
 // A follower sees all that is appended, in order, and waits at the end.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 200
 	d := &disk{}
@@ -302,6 +311,7 @@ func TestFollow(t *testing.T) {
 
 // A reader in a segment that is retired tells what it missed.
 func TestRetireUnderReader(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 100
 	j := open(t, t.TempDir(), o)
@@ -331,6 +341,7 @@ func TestRetireUnderReader(t *testing.T) {
 
 // The segment appended to is retired while a reader waits at its end.
 func TestRetireUnderFollower(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("open files cannot be removed on Windows")
 	}
@@ -354,6 +365,7 @@ func TestRetireUnderFollower(t *testing.T) {
 
 // Records without output never begin a segment of the same name.
 func TestTinySegments(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 1
 	dir := t.TempDir()
@@ -373,6 +385,7 @@ func TestTinySegments(t *testing.T) {
 
 // Close between a gap and the record behind it loses nothing.
 func TestReaderClose(t *testing.T) {
+	t.Parallel()
 	content, m, ends := build(t)
 	content[ends[2]+recordHead] ^= 1
 	j, _ := reopen(t, lay(t, content), testOptions())
@@ -392,6 +405,7 @@ func TestReaderClose(t *testing.T) {
 
 // More journals than descriptors append at the same time.
 func TestHandles(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	d := &disk{}
 	o.FS, o.Now = d, func() time.Time { return epoch }
@@ -430,6 +444,7 @@ func TestHandles(t *testing.T) {
 }
 
 func TestHandlesAreBounded(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	d := &disk{}
 	o.FS = d
@@ -445,6 +460,7 @@ func TestHandlesAreBounded(t *testing.T) {
 
 // Readers at many places while segments are begun and retired; run with -race.
 func TestConcurrentReaders(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 64 << 10
 	j := open(t, t.TempDir(), o)
@@ -547,7 +563,7 @@ func follow(t *testing.T, j *Journal, total uint64) {
 }
 
 // FEATURES: R97
-func TestIdleMemory(t *testing.T) {
+func TestIdleMemory(t *testing.T) { // alone: it measures the heap
 	const count, limit = 200, 2 << 10
 	dir := t.TempDir()
 	o := testOptions()

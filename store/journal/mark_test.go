@@ -10,6 +10,7 @@ import (
 
 // The bytes of marks are a promise like those of segments.
 func TestMarks(t *testing.T) {
+	t.Parallel()
 	in := Input{Kind: InputPaste, Bytes: 300, Data: []byte("ls\r")}
 	if got, want := hex.EncodeToString(in.AppendTo(nil)), "01020000"+"2c01000000000000"+"6c730d"; got != want {
 		t.Errorf("input is %s, want %s", got, want)

@@ -28,6 +28,7 @@ func sized(t testing.TB, j *Journal) int64 {
 
 // FEATURES: R92, R97
 func TestSize(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.SegmentBytes = 1000
 	dir := t.TempDir()
@@ -58,6 +59,7 @@ func TestSize(t *testing.T) {
 
 // FEATURES: R92
 func TestRetainBytes(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.Plain, o.SegmentBytes = true, 10_000
 	dir := t.TempDir()
@@ -99,6 +101,7 @@ func TestRetainBytes(t *testing.T) {
 
 // A limit below the size of a segment holds as well, but for the last part.
 func TestRetainRolls(t *testing.T) {
+	t.Parallel()
 	o := testOptions()
 	o.Plain = true
 	dir := t.TempDir()
@@ -118,6 +121,7 @@ func TestRetainRolls(t *testing.T) {
 
 // FEATURES: R92
 func TestRetainAge(t *testing.T) {
+	t.Parallel()
 	now := epoch
 	o := testOptions()
 	o.Now = func() time.Time { return now }
@@ -145,6 +149,7 @@ func TestRetainAge(t *testing.T) {
 //
 // FEATURES: R92
 func TestRetainBothLimits(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		limits Retention
@@ -173,6 +178,7 @@ func TestRetainBothLimits(t *testing.T) {
 
 // What is dropped ends where a segment does, and reaches no further than asked for.
 func TestDropBefore(t *testing.T) {
+	t.Parallel()
 	for off, want := range map[uint64]uint64{0: 0, 99: 0, 100: 100, 101: 100, 200: 200, 1000: 200} {
 		dir, _, o := threeSegments(t)
 		j := open(t, dir, o)
@@ -183,6 +189,7 @@ func TestDropBefore(t *testing.T) {
 }
 
 func TestMeasure(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "j")
 	j := open(t, dir, testOptions())
 	must(t, j.AppendOutput([]byte("hello")))
@@ -203,6 +210,7 @@ func TestMeasure(t *testing.T) {
 
 // FEATURES: R92, R97
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	const mb = 1 << 20
 	ago := func(days int) time.Time { return epoch.AddDate(0, 0, -days) }
 	dead := func(dir string, mbs int64, days int) Usage { return Usage{dir, mbs * mb, ago(days), false} }
@@ -232,6 +240,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestSyncDue(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		policy                     SyncPolicy
 		empty, now, second, exited bool

@@ -11,6 +11,7 @@ import (
 
 // The bytes of marks are pinned: journals are read for years.
 func TestStreamsMark(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		s    Streams
 		want []byte

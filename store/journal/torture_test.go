@@ -163,6 +163,7 @@ const tortureSteps = 30
 //
 // FEATURES: R37, R90, R93
 func TestDeathAtEachOperation(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			whole := newTortured(t, seed)
@@ -188,6 +189,7 @@ func TestDeathAtEachOperation(t *testing.T) {
 // FEATURES: R37, R93, R97
 func TestFailureAtEachOperation(t *testing.T) {
 	tier.Full(t)
+	t.Parallel()
 	for seed := range uint64(2) {
 		for _, cause := range []error{syscall.ENOSPC, syscall.EIO} {
 			t.Run(fmt.Sprint(seed, cause), func(t *testing.T) {

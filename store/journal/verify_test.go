@@ -29,6 +29,7 @@ func faults(rep Report) (all []Fault) {
 
 // FEATURES: R92, R93
 func TestVerifyWhole(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 7))
 	o := testOptions()
 	o.SegmentBytes = 100_000
@@ -50,6 +51,7 @@ func TestVerifyWhole(t *testing.T) {
 //
 // FEATURES: R93
 func TestVerifyFinds_RepairFixes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		damage func(t *testing.T, names []string)
@@ -150,6 +152,7 @@ func mends(t *testing.T, compacted bool, damage func(*testing.T, []string), want
 
 // A resize that was lost is known by the blocks that come after.
 func TestRepairKnowsSize(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 14))
 	dir := t.TempDir()
 	j := open(t, dir, testOptions())
@@ -194,6 +197,7 @@ func threeSegments(t *testing.T) (dir string, names []string, o Options) {
 //
 // FEATURES: R93
 func TestRepairKeepsWhatItCannotRead(t *testing.T) {
+	t.Parallel()
 	dir, names, o := threeSegments(t)
 	edit(t, names[1], func(b []byte) []byte { clear(b[:headerSize+recordHead]); return b })
 	was, err := os.ReadFile(names[1])
@@ -218,6 +222,7 @@ func TestRepairKeepsWhatItCannotRead(t *testing.T) {
 //
 // FEATURES: R92, R93
 func TestRepairKnowsAge(t *testing.T) {
+	t.Parallel()
 	dir, names, o := threeSegments(t)
 	edit(t, names[1], func(b []byte) []byte { clear(b[8:20]); return b })
 	_, err := repair(dir, o)
@@ -231,6 +236,7 @@ func TestRepairKnowsAge(t *testing.T) {
 
 // A record that reaches into what is known already is cut, a gap as output.
 func TestFromInside(t *testing.T) {
+	t.Parallel()
 	gap := raw{kind: KindGap, offset: 10, payload: le.AppendUint64(nil, 100)}.from(30)
 	output := raw{kind: KindOutput, offset: 10, payload: []byte("0123456789")}.from(14)
 	if gap.offset != 30 || gap.span() != 80 || output.offset != 14 || string(output.payload) != "456789" {
@@ -262,6 +268,7 @@ func copyOf(t testing.TB, dir string) string {
 //
 // FEATURES: R37, R93
 func TestRepairRandomDamage(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(tier.Times(4, 10)) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		o := testOptions()

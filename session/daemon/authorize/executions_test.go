@@ -15,6 +15,7 @@ import (
 
 // FEATURES: R107
 func TestExecutionsOfALine(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	a := line("job-1", "touch f; echo x", agent)
 	a.Policy = "readonly"
@@ -64,6 +65,7 @@ func TestExecutionsOfALine(t *testing.T) {
 // A process whose execution is refused tries the next directory of PATH: that needs no new approval, but another
 // process does.
 func TestRejectedExecution(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{ID: "e1", Kind: Execution, Actor: identity.Actor{UID: 1000, PID: 7, Agent: "bot"}, Session: "s", Path: "/usr/bin/touch", Argv: []string{"touch", "f"}, Policy: "readonly", Cwd: "/"}
 	p := waiting(t, g, a)
@@ -86,6 +88,7 @@ func TestRejectedExecution(t *testing.T) {
 
 // longterm is recognised by its file: an agent that runs it under another name needs approval too.
 func TestOwnExecutable_RecognisedUnderOtherNames(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	self := executable()
 	if self == "" {
@@ -106,6 +109,7 @@ func TestOwnExecutable_RecognisedUnderOtherNames(t *testing.T) {
 //
 // FEATURES: R107, R63
 func TestExecutionsOfAnExecution(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	exec := func(id, descent string, argv ...string) Request {
@@ -158,6 +162,7 @@ func TestExecutionsOfAnExecution(t *testing.T) {
 //
 // FEATURES: R107, R63
 func TestHelpersOfAnInstallation(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	exec := func(id, descent, path string, words ...string) Request {
@@ -212,6 +217,7 @@ func TestHelpersOfAnInstallation(t *testing.T) {
 //
 // FEATURES: R107
 func TestProgramsBehindTheSystemsLinks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	a := Request{Kind: Execution, Actor: agent, Session: "s", Path: "/usr/lib/node_modules/npm/bin/npm-cli.js", Argv: []string{"npm", "test"}, Cwd: "/home/u/p", Home: "/home/u", Policy: "build"}
@@ -235,6 +241,7 @@ func TestProgramsBehindTheSystemsLinks(t *testing.T) {
 //
 // FEATURES: R107
 func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
+	t.Parallel()
 	a := Request{
 		Kind: Execution, Actor: agent, Session: "s", Path: "/usr/lib/node_modules/npm/bin/npm-cli.js", Link: "/usr/bin/npm", Cwd: "/home/u/p", Home: "/home/u", Policy: "build",
 		Argv: []string{"npm", "install", "./lib"}, Scripts: [][]string{{"/usr/bin/env", "node", "/usr/bin/npm", "install", "./lib"}, {"/usr/bin/node", "/usr/bin/npm", "install", "./lib"}},
@@ -268,6 +275,7 @@ func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
 //
 // FEATURES: R107
 func TestGitAmongItsSubcommands(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	for _, row := range []struct {
 		path, other, argv string
@@ -292,6 +300,7 @@ func TestGitAmongItsSubcommands(t *testing.T) {
 //
 // FEATURES: R107
 func TestProgramsInMemory(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{Kind: Execution, Actor: agent, Session: "s", Path: "/memfd:ls (deleted)", Argv: []string{"ls"}, Yes: true, Cwd: "/"}
 	if j := g.Judge(a); j.Verdict != policy.Deny || !strings.Contains(j.Why, "memory") || j.Instead == "" || j.Words != "/memfd:ls (deleted) ls" {
@@ -311,6 +320,7 @@ func TestProgramsInMemory(t *testing.T) {
 //
 // FEATURES: R107
 func TestRefusedAfterItWasAllowed(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{ID: "e1", Descent: []string{"7.1"}, Kind: Execution, Actor: agent, Session: "s", Path: "/usr/bin/rm", Argv: []string{"rm", "x"}, Cwd: "/w", Policy: "readonly"}
 	_, p, err := g.Begin(t.Context(), a)
@@ -337,6 +347,7 @@ func TestRefusedAfterItWasAllowed(t *testing.T) {
 //
 // FEATURES: R67, R108
 func TestProgramsOfAProfile(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{ID: "1", Kind: Execution, Actor: person, Session: "s", Path: "/usr/bin/ls", Argv: []string{"ls"}, Cwd: "/"}
 	for i, row := range []struct {
@@ -364,6 +375,7 @@ func TestProgramsOfAProfile(t *testing.T) {
 //
 // FEATURES: R61 R62
 func TestChangedFile_NeedsNewApproval(t *testing.T) {
+	t.Parallel()
 	g := open(t, t.TempDir())
 	tool := func(id, file string) Request {
 		return Request{
@@ -386,6 +398,7 @@ func TestChangedFile_NeedsNewApproval(t *testing.T) {
 //
 // FEATURES: R64 R107
 func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tool := func(file string) Request {
 		return Request{ID: "1", Kind: Command, Actor: agent, Path: "/p/tool", File: file, Argv: []string{"/p/tool"}, Cwd: "/p", Home: "/home/u", Policy: "readonly"}
@@ -409,6 +422,7 @@ func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
 //
 // FEATURES: R63, R67
 func TestProfilesAskWhateverRulesAllow(t *testing.T) {
+	t.Parallel()
 	for _, preset := range []string{"hard", "readonly"} { // alone, and where the preset asks, too
 		g := open(t, t.TempDir())
 		p := waiting(t, g, Request{
@@ -432,6 +446,7 @@ func TestProfilesAskWhateverRulesAllow(t *testing.T) {
 //
 // FEATURES: R63, R67
 func TestLinesLiftNothingOfAProfile(t *testing.T) {
+	t.Parallel()
 	for _, answer := range []string{"once", "session"} {
 		g := open(t, t.TempDir())
 		a := line("job", "touch f; id -u", agent)
@@ -461,6 +476,7 @@ func TestLinesLiftNothingOfAProfile(t *testing.T) {
 //
 // FAULT: H7
 func TestExecutionOfAFileOfCommands(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte("echo x\n"), 0o600); err != nil {
 		t.Fatal(err)

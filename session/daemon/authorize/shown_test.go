@@ -86,6 +86,7 @@ func TestOnceIsForTheFileThatWasShown(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestOnceIsForTheFileThatStarts(t *testing.T) {
+	t.Parallel()
 	for i, row := range []struct {
 		ask   Request
 		file  string
@@ -132,6 +133,7 @@ func TestOnceIsForTheFileThatStarts(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineIsForTheFilesThatItNamed(t *testing.T) {
+	t.Parallel()
 	for name, swap := range map[string]func(file string) error{
 		"as it was": func(string) error { return nil },
 		"rewritten": func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\nevil\n"), 0o755) },
@@ -180,6 +182,7 @@ func TestLineIsForTheFilesThatItNamed(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		ask  Request
 		held bool
@@ -231,6 +234,7 @@ func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineIsForTheFilesThatStart(t *testing.T) {
+	t.Parallel()
 	for name, swap := range map[string]func(file string) error{
 		"as it was": func(string) error { return nil },
 		"rewritten": func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\nevil\n"), 0o755) },
@@ -276,6 +280,7 @@ func TestLineIsForTheFilesThatStart(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineThatChangesItsScript(t *testing.T) {
+	t.Parallel()
 	sh := realFile("/bin/sh")
 	for text, c := range map[string]struct {
 		told, asked bool
@@ -337,6 +342,7 @@ func TestLineThatChangesItsScript(t *testing.T) {
 
 // The system's interpreter behind a shown name is the shown one, whatever its file name. No other file is.
 func TestNamesThatAreLinks(t *testing.T) {
+	t.Parallel()
 	sh := realFile("/bin/sh")
 	if filepath.Base(sh) == "sh" || !isSystemProgram(sh) || !slices.Contains(interpreters, filepath.Base(sh)) {
 		t.Skip("sh is no link to another shell here")

@@ -22,6 +22,7 @@ import (
 
 // FEATURES: R82
 func TestWork(t *testing.T) {
+	t.Parallel()
 	var w activity
 	if w.view(Newest) != nil {
 		t.Error("something is known of nothing")
@@ -67,6 +68,7 @@ func TestWork(t *testing.T) {
 //
 // FEATURES: R82
 func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
+	t.Parallel()
 	var w activity
 	past := progress.State{ETA: time.Hour, HasETA: true}
 	bar := past
@@ -94,6 +96,7 @@ func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
 
 // FEATURES: R82
 func TestFollowerNotifies(t *testing.T) {
+	t.Parallel()
 	told := make(chan notify.FinishedEvent, 1)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var f notify.FinishedEvent

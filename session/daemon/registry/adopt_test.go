@@ -24,6 +24,7 @@ import (
 
 // The outcome of a session without a keeper follows from its record.
 func TestFates(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1e9, 0)
 	long, short := now.Add(-2*TemporaryGrace), now.Add(-TemporaryGrace/2)
 	for _, c := range []struct {
@@ -63,6 +64,7 @@ func TestFates(t *testing.T) {
 
 // A keeper that runs and does not answer may have what was started for a call.
 func TestFateUnderASilentKeeper(t *testing.T) {
+	t.Parallel()
 	if got := adoptOutcomeOf(&store.Session{State: "running", Call: "c1", RequestDigest: "a"}, true, time.Time{}, time.Now()); got != asLost {
 		t.Errorf("%s", got)
 	}
@@ -128,6 +130,7 @@ func record(t *testing.T, r *Registry, rec store.Session) {
 //
 // FEATURES: R5
 func TestStartedAgainWithoutARecord(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		pid  int
 		want session.State
@@ -153,6 +156,7 @@ func TestStartedAgainWithoutARecord(t *testing.T) {
 // Sessions without a keeper are history or lost, with what they printed; what was never started is
 // gone, and directories that killed daemons left half made or half removed go.
 func TestSettleWithoutKeepers(t *testing.T) {
+	t.Parallel()
 	half, foreign := uuid.NewString(), "not-ours"
 	r, _ := hosted(t, func(r *Registry) {
 		record(t, r, store.Session{ID: uuid.NewString(), Name: "over", State: "exited", Created: time.Now(), Ended: time.Now()})
@@ -195,6 +199,7 @@ func TestSettleWithoutKeepers(t *testing.T) {
 // If the database lost a session, its manifest is used. A manifest that is invalid, or belongs to another session, is
 // not changed.
 func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
+	t.Parallel()
 	found, torn, other := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) {
 		for _, id := range []string{found, torn, other} {
@@ -229,6 +234,7 @@ func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
 
 // Two sessions of one name, from before, are both there, one under another name.
 func TestLoad_RenamesDuplicates(t *testing.T) {
+	t.Parallel()
 	a, b := uuid.NewString(), uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) {
 		record(t, r, store.Session{ID: a, Name: "twice", State: "exited", Created: time.Now()})
@@ -248,6 +254,7 @@ func TestLoad_RenamesDuplicates(t *testing.T) {
 // A keeper that cannot be reached keeps what it may have: nothing of it is called lost by ending it,
 // and no directory is removed.
 func TestSilentKeeper(t *testing.T) {
+	t.Parallel()
 	half := uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) {
 		if err := os.MkdirAll(r.dirs.Session(half), 0o700); err != nil {
@@ -270,6 +277,7 @@ func TestSilentKeeper(t *testing.T) {
 
 // A session is found by its id, its name, or a prefix of either. The error for an unknown one lists similar names.
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	ids := []string{"11111111-aaaa", "11112222-bbbb", "33333333-cccc"}
 	r, _ := hosted(t, func(r *Registry) {
 		for i, name := range []string{"build", "builder", "Shell"} {
@@ -305,6 +313,7 @@ func TestResolve(t *testing.T) {
 
 // A session that cannot be started leaves nothing: no record, no directory, and its name is free.
 func TestCreateThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
 	r, h := hosted(t, nil)
 	r.AdoptAll(t.Context(), nil, nil)
 	want := func(when string, err error, code api.Code) {

@@ -12,6 +12,7 @@ import (
 //
 // FEATURES: R127
 func TestAnomaly_PublishedByConfiguration(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][2]bool{ // of users' sessions, of agents'
 		"":                              {true, false},
 		"[alerts]\nanomaly = \"all\"\n": {true, true},

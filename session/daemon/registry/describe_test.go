@@ -19,6 +19,7 @@ import (
 //
 // FAULT: A15
 func TestSessionsRecordsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	r := testRegistry(t)
 	for n := range 300 {
 		e := NewHandle(store.Session{ID: strconv.Itoa(n), Name: strconv.Itoa(n), State: "running"})
@@ -70,6 +71,7 @@ func testRegistry(t *testing.T) *Registry {
 //
 // FEATURES: R93
 func TestManifestsRepeatTheNewestRecord(t *testing.T) {
+	t.Parallel()
 	r := testRegistry(t)
 	all := make([]*Handle, 20)
 	for n := range all {

@@ -58,6 +58,7 @@ func openTerminal(t *testing.T) (of *terminal, tty *os.File) {
 
 // What a program prints and reads wakes its keeper, not the daemon too, until a write has to wait.
 func TestTerminalIsNotWatched(t *testing.T) {
+	t.Parallel()
 	of, _ := openTerminal(t)
 	if err := of.control(func(fd int) error {
 		if watched(t, fd) {
@@ -82,6 +83,7 @@ func TestTerminalIsNotWatched(t *testing.T) {
 
 // A write waits for space until its deadline, or until the terminal is closed; then the terminal is not used again.
 func TestTerminalWriteWaits(t *testing.T) {
+	t.Parallel()
 	of, _ := openTerminal(t)
 	ends := make(chan error, 1)
 	write := func() {
@@ -115,6 +117,7 @@ func TestTerminalWriteWaits(t *testing.T) {
 
 // Closing a terminal does not wait for queries of it or for input.
 func TestTerminalIsClosedInUse(t *testing.T) {
+	t.Parallel()
 	of, tty := openTerminal(t)
 	if err := of.control(func(fd int) error {
 		if err := of.control(func(int) error { return nil }); err != nil {
@@ -138,6 +141,7 @@ func TestTerminalIsClosedInUse(t *testing.T) {
 
 // A session on pipes without input has nothing whose writing could be given up.
 func TestNoInputHasNoWriteDeadline(t *testing.T) {
+	t.Parallel()
 	if err := (&device{pipe: true}).SetWriteDeadline(time.Now()); !errors.Is(err, errNoInput) {
 		t.Errorf("told %v", err)
 	}

@@ -43,6 +43,7 @@ func namesOf(r *Registry) (list []string) {
 
 // A name is changed where it is free, labels one by one; what is refused changes nothing.
 func TestEdit(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "one", "two") // no name is the beginning of an id
 	e, err := r.Resolve("one")
 	if err != nil {
@@ -90,6 +91,7 @@ func TestEdit(t *testing.T) {
 //
 // FEATURES: R85
 func TestNameThatIsAnothersID(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "one")
 	one, err := r.Resolve("one")
 	if err != nil {
@@ -104,6 +106,7 @@ func TestNameThatIsAnothersID(t *testing.T) {
 
 // A removed session leaves memory, disk and database, and the removal is published.
 func TestRemove(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "a", "b")
 	l := r.Bus.Listen()
 	e, err := r.Resolve("a")
@@ -137,6 +140,7 @@ func TestRemove(t *testing.T) {
 
 // If the store fails the session is removed anyway, and stays so; its record is removed later.
 func TestRemoveWithoutAStore(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "a")
 	e, err := r.Resolve("a")
 	if err != nil {
@@ -155,6 +159,7 @@ func TestRemoveWithoutAStore(t *testing.T) {
 
 // Ended sessions over the budget go, the oldest first; without a budget nothing does.
 func TestTidy(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "oldest", "older", "newest")
 	p, err := r.Maintenance.Prune(t.Context(), time.Now(), Budget{})
 	if err != nil || len(p.Removed) != 0 || len(p.Cut) != 0 {
@@ -180,6 +185,7 @@ func TestTidy(t *testing.T) {
 
 // A restore that cannot be leaves the session readable, as it was.
 func TestRestoreThatFails(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "a")
 	e, err := r.Resolve("a")
 	if err != nil {
@@ -203,6 +209,7 @@ func TestRestoreThatFails(t *testing.T) {
 
 // A process that ends before its handle replaces the old one has ended all the same.
 func TestNoticesForARestoredProcess(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "a")
 	old, err := r.Resolve("a")
 	if err != nil {
@@ -226,6 +233,7 @@ func TestNoticesForARestoredProcess(t *testing.T) {
 
 // The values of secrets are kept as long as a rule refers to them, or is about to.
 func TestSecretsAreForgotten(t *testing.T) {
+	t.Parallel()
 	e := NewHandle(store.Session{ID: "x"})
 	rule := func(ref string) []respond.Rule {
 		return []respond.Rule{{Reply: []respond.Reply{{Kind: respond.ReplySecret, Value: ref}, {Kind: respond.ReplyText, Value: "env:NOT"}}}}
@@ -295,6 +303,7 @@ func TestTurnsOfUnintegratedPrograms(t *testing.T) {
 //
 // FEATURES: R100 R104
 func TestSinceRestored(t *testing.T) {
+	t.Parallel()
 	line := "── restored 2026-01-02 03:04:05 ──"
 	if !strings.Contains(string(appendDivider(nil)), restoredMark) || len(line) != len(restoredMark)+len(time.DateTime)+len(restoredEnd) {
 		t.Fatalf("the line is %q", appendDivider(nil))
@@ -316,6 +325,7 @@ func TestSinceRestored(t *testing.T) {
 //
 // FEATURES: R100 R104
 func TestDividingLineIsBelowThePicture(t *testing.T) {
+	t.Parallel()
 	for name, left := range map[string]string{
 		"a prompt":                 "done\r\n$ ",
 		"nothing":                  "",

@@ -20,6 +20,7 @@ import (
 //
 // FEATURES: R94
 func TestNonce_ImportedWithSession(t *testing.T) {
+	t.Parallel()
 	const nonce = "0123456789abcdef0123456789abcdef"
 	for given, kept := range map[string]string{nonce: nonce, "": "", "a": "", "\x1b]0;x": ""} {
 		id := uuid.NewString()

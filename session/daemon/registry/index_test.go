@@ -19,6 +19,7 @@ import (
 //
 // FEATURES: R92
 func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
+	t.Parallel()
 	r := testRegistry(t)
 	h := &host{}
 	r.host = h
@@ -73,6 +74,7 @@ func fillIndex(t *testing.T, r *Registry) {
 //
 // FEATURES: R92, R93
 func TestRemovedIsNotFound(t *testing.T) {
+	t.Parallel()
 	r := testRegistry(t)
 	r.OpenIndex()
 	defer r.Index.close()
@@ -112,6 +114,7 @@ func found(t *testing.T, hits iter.Seq2[search.Hit, error]) string {
 //
 // FEATURES: R92
 func TestIndexIsComparedWithTheHistories(t *testing.T) {
+	t.Parallel()
 	r := testRegistry(t)
 	r.OpenIndex()
 	fillIndex(t, r)
@@ -128,6 +131,7 @@ func TestIndexIsComparedWithTheHistories(t *testing.T) {
 //
 // FEATURES: R92
 func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
+	t.Parallel()
 	var id string
 	r, _ := hosted(t, func(r *Registry) { id = withHistory(t, r, "long", time.Now(), 4) })
 	r.AdoptAll(t.Context(), nil, nil)
@@ -153,6 +157,7 @@ func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
 // FEATURES: R92
 // FAULT: G13
 func TestSearch_FindsOutput_BeforeItIsIndexed(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "one", "two")
 	found := func(when string, want int) {
 		t.Helper()

@@ -16,6 +16,7 @@ import (
 //
 // FAULT: G14
 func TestKeepRun_RemovedAfterADay(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "other", "make")
 	e, err := r.Resolve("make")
 	if err != nil {
@@ -52,6 +53,7 @@ func TestKeepRun_RemovedAfterADay(t *testing.T) {
 //
 // FAULT: G14
 func TestResolve_ByJob(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "shell", "run")
 	id := func(name string) string {
 		e, err := r.Resolve(name)

@@ -19,6 +19,7 @@ import (
 )
 
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	for s, n := range map[string]int{"INT": 2, "sigterm": 15, "9": 9, "KILL": 9} {
 		if got, err := parseSignal(s); err != nil || int(got) != n {
 			t.Errorf("%s: %v, %v", s, got, err)
@@ -33,6 +34,7 @@ func TestSignals(t *testing.T) {
 
 // FEATURES: R97
 func TestCgroupUse(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for file, text := range map[string]string{
 		"memory.current": "1048576\n", "memory.max": "2147483648\n", "pids.current": "3\n", "pids.max": "max\n",
@@ -56,6 +58,7 @@ func TestCgroupUse(t *testing.T) {
 
 // A pid that is another process's by now is not signalled.
 func TestRecycledPIDIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	self, ok := processOf(os.Getpid())
 	if !ok {
 		t.Skip("no /proc on this system")
@@ -66,6 +69,7 @@ func TestRecycledPIDIsLeftAlone(t *testing.T) {
 // If a killed process's end is not reported in time, the error names the kernel only if the process lives. Otherwise
 // the session still reads its output, and the error says that.
 func TestUntoldEnd(t *testing.T) {
+	t.Parallel()
 	kept := store.Session{ID: uuid.NewString(), Name: "kept", State: "running", PID: 1 << 30, Argv: []string{"sh"}, Created: time.Now(), Started: time.Now()}
 	r, _ := hosted(t, func(r *Registry) { record(t, r, kept) })
 	k := newOneKeeper(t, kept.ID, "printed")

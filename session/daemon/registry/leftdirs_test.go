@@ -38,6 +38,7 @@ func refuses(t *testing.T, r *Registry, what string) (room func()) {
 //
 // FEATURES: R93
 func TestRemovedOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	id := uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) { record(t, r, store.Session{ID: id, Name: "n", State: string(session.Exited)}) })
 	r.AdoptAll(t.Context(), nil, nil)

@@ -16,6 +16,7 @@ import (
 //
 // FAULT: H27
 func TestIsFork_TellsTheShellsOwnForks(t *testing.T) {
+	t.Parallel()
 	in, hold, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -51,6 +51,7 @@ func withHistory(t *testing.T, r *Registry, name string, ended time.Time, segmen
 //
 // FEATURES: R37
 func TestHistoriesWithinABudget(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	ids := map[string]string{}
 	r, _ := hosted(t, func(r *Registry) {
@@ -104,6 +105,7 @@ func TestHistoriesWithinABudget(t *testing.T) {
 //
 // FEATURES: R37
 func TestTidy_ContinuesAfterErrors(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	var bad string
 	r, _ := hosted(t, func(r *Registry) {
@@ -131,6 +133,7 @@ func TestTidy_ContinuesAfterErrors(t *testing.T) {
 //
 // FEATURES: R37
 func TestPack_IdleSessionsOnce(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("the same line again and again\r\n", 20_000)
 	var id, temporary string
 	r, _ := hosted(t, func(r *Registry) {

@@ -48,6 +48,7 @@ func TestLooksAreShared(t *testing.T) {
 //
 // FAULT: B9, A26
 func TestProcessesOfASession(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command("sleep", "600")
 	cmd.Env = append(os.Environ(), sessionMark+"=the-id")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -77,6 +78,7 @@ func TestProcessesOfASession(t *testing.T) {
 //
 // FEATURES: R16
 func TestOneLookForAll(t *testing.T) {
+	t.Parallel()
 	const many = 20
 	var ids []string
 	r, _ := hosted(t, func(r *Registry) {

@@ -11,6 +11,7 @@ import (
 //
 // FEATURES: R62
 func TestManyReaders(t *testing.T) {
+	t.Parallel()
 	var names []string
 	for n := range 12 {
 		names = withReader(names, fmt.Sprint("p", n))

@@ -13,6 +13,7 @@ import (
 //
 // FEATURES: R107
 func TestRefusedOnceForAllOfPath(t *testing.T) {
+	t.Parallel()
 	x := &execRecord{}
 	const rejected, blocked = "Rejected by uid 0 (approval A1)", "Blocked: rule deny git: "
 	for _, c := range []struct {

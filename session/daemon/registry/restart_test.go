@@ -39,6 +39,7 @@ func again(t *testing.T, r *Registry) *Registry {
 //
 // FEATURES: R90
 func TestRestartInEachState(t *testing.T) {
+	t.Parallel()
 	code, at := 3, time.Now().Add(-time.Hour).Round(0)
 	type end struct {
 		state, signal string
@@ -98,6 +99,7 @@ func TestRestartInEachState(t *testing.T) {
 //
 // FEATURES: R90
 func TestEditsOutliveTheDaemon(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "zoo", "yak", "xylem")
 	name := "zoo-2"
 	e, err := r.Resolve("zoo")
@@ -133,6 +135,7 @@ func TestEditsOutliveTheDaemon(t *testing.T) {
 
 // The end of a session follows from its record. A record without an exit status does not count as success.
 func TestStatusOfRecords(t *testing.T) {
+	t.Parallel()
 	zero, at := 0, time.Unix(1e9, 0)
 	for _, c := range []struct {
 		name   string
@@ -160,6 +163,7 @@ func TestStatusOfRecords(t *testing.T) {
 
 // What an agent left is read as it was written; anything else in its file is no conversation.
 func TestLeftAgents(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "zoo")
 	e, err := r.Resolve("zoo")
 	if err != nil {

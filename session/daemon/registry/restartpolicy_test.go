@@ -16,6 +16,7 @@ import (
 
 // FEATURES: R123
 func TestWantsAgain(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		policy string
 		exit   *session.Exit
@@ -40,6 +41,7 @@ func TestWantsAgain(t *testing.T) {
 //
 // FEATURES: R123
 func TestKilledInThePause(t *testing.T) {
+	t.Parallel()
 	for name, when := range map[string]string{"nobody": "", "in the pause": "pause", "while it is asked": "asked"} {
 		t.Run(name, func(t *testing.T) {
 			r, h := hosted(t, func(r *Registry) {
@@ -104,6 +106,7 @@ func TestKilledInThePause(t *testing.T) {
 //
 // FEATURES: R123
 func TestTakenOver(t *testing.T) {
+	t.Parallel()
 	one, zero := 1, 0
 	for name, c := range map[string]struct {
 		rec  store.Session

@@ -10,6 +10,7 @@ import (
 
 // Output of live sessions comes first: a reader that is far behind takes less of a core.
 func TestShareOfFollowing(t *testing.T) {
+	t.Parallel()
 	for _, s := range []struct {
 		behind uint64
 		prints bool
@@ -39,6 +40,7 @@ func TestShareOfATaskThatEnds(t *testing.T) {
 
 // Indexing has the same limit, unless a caller waits for it.
 func TestShareOfIndexing(t *testing.T) {
+	t.Parallel()
 	for _, s := range []struct {
 		wanted bool
 		quiet  time.Duration

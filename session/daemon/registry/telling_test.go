@@ -33,6 +33,7 @@ func toldNow(l *events.Listener) (told []string) {
 
 // A repeated prompt is published only to listeners that got an event in between without the prompt.
 func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
+	t.Parallel()
 	r, _ := hosted(t, nil)
 	e, _ := printing(t)
 	defer e.Session.Stop()
@@ -66,6 +67,7 @@ func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
 
 // The last published event is the newest: nothing else publishes a session between its description and its publication.
 func TestStatusEvents_InOrder(t *testing.T) {
+	t.Parallel()
 	r, _ := hosted(t, nil)
 	e, _ := printing(t)
 	defer e.Session.Stop()
@@ -83,6 +85,7 @@ func TestStatusEvents_InOrder(t *testing.T) {
 //
 // FEATURES: R82
 func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
+	t.Parallel()
 	r, _ := hosted(t, nil)
 	rec := store.Session{ID: "3f1f0c9e-6a0a-4a4e-9a55-0c1b7a1f2d10", Name: "over", State: "running", Argv: []string{"true"}, Created: time.Now(), Started: time.Now()}
 	record(t, r, rec)
@@ -116,6 +119,7 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 //
 // FEATURES: R110
 func TestStoredPrompt_HasNoSecrets(t *testing.T) {
+	t.Parallel()
 	r := testRegistry(t)
 	known, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
@@ -140,6 +144,7 @@ func TestStoredPrompt_HasNoSecrets(t *testing.T) {
 //
 // FEATURES: R107
 func TestRecordOfExecutionsGoesWithItsProgram(t *testing.T) {
+	t.Parallel()
 	r, _ := hosted(t, nil)
 	e := NewHandle(store.Session{ID: "3f1f0c9e-6a0a-4a4e-9a55-0c1b7a1f2d11"})
 	path := r.executionsPath(e)

@@ -14,6 +14,7 @@ import (
 //
 // FEATURES: R90
 func TestThreadsOfABurstEnd(t *testing.T) {
+	t.Parallel()
 	const many = 40
 	r, _ := hosted(t, nil)
 	r.AdoptAll(t.Context(), nil, nil)

@@ -28,6 +28,7 @@ import (
 //
 // FEATURES: R90
 func TestOwners_StartAfterAllAdopted(t *testing.T) {
+	t.Parallel()
 	lost := store.Session{ID: uuid.NewString(), Name: "lost", State: "running", PID: 1 << 30, Argv: []string{"true"}, Created: time.Now()}
 	kept := store.Session{ID: uuid.NewString(), Name: "kept", State: "running", PID: 1 << 30, Argv: []string{"sh"}, Created: time.Now(), Started: time.Now()}
 	r, _ := hosted(t, func(r *Registry) {

@@ -16,6 +16,7 @@ import (
 //
 // FEATURES: R119
 func TestTypist(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		by      identity.Actor
 		program bool

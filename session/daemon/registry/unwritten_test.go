@@ -52,6 +52,7 @@ func recorded(t *testing.T, r *Registry, e *Handle) store.Session {
 //
 // FEATURES: R90, R93, R123
 func TestEndOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	zero, seven := 0, 7
 	for name, c := range map[string]struct {
 		stop   bool
@@ -135,6 +136,7 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 //
 // FEATURES: R90, R93
 func TestKeeperKeepsAnEndThatIsNowhere(t *testing.T) {
+	t.Parallel()
 	r, e := running(t, nil)
 	room := refuses(t, r, "UPDATE")
 	dir := r.dirs.Session(e.ID())
@@ -174,6 +176,7 @@ func (k *counting) Retry(context.Context, func(*link.Link) error) error {
 //
 // FEATURES: R90, R93
 func TestLetGoOnceRecorded(t *testing.T) {
+	t.Parallel()
 	for name, wanted := range map[string]bool{"recorded": false, "wanted": true} {
 		k := &counting{}
 		d := &device{id: "s", keeper: k, log: slog.New(slog.DiscardHandler), recorded: func(context.Context) bool { return false }}
@@ -198,6 +201,7 @@ func TestLetGoOnceRecorded(t *testing.T) {
 //
 // FEATURES: R93
 func TestEditOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	r := histories(t, "one")
 	e, err := r.Resolve("one")
 	if err != nil {

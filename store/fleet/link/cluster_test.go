@@ -25,6 +25,7 @@ import (
 //
 // FEATURES: R94
 func TestServerIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	id := w.identity(certs.Host, "a", false)
 	back := make(chan struct{}, 10)
@@ -94,6 +95,7 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 // FEATURES: R94
 func TestClusterLosesItsLeader(t *testing.T) {
 	tier.Full(t)
+	t.Parallel()
 	w := &world{t: t, dir: certs.Dir(t.TempDir())}
 	var err error
 	if w.ca, err = certs.NewAuthority("test"); err != nil {
@@ -188,6 +190,7 @@ func freeAddresses(t *testing.T, n int) (all []string) {
 //
 // FEATURES: R94
 func TestRecordThatIsNotTaken(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	l := w.link(w.identity(certs.Host, "a", false))
 	pub := registry.NewPublisher(l.JetStream(), "a")
@@ -222,6 +225,7 @@ func TestRecordThatIsNotTaken(t *testing.T) {
 //
 // FEATURES: R94
 func TestMoreThanAThousandLook(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	js := w.link(w.identity(certs.Host, "a", false)).JetStream()
 	for n := range 1010 {

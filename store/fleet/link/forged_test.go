@@ -22,6 +22,7 @@ import (
 //
 // FEATURES: R94
 func TestNothingIsWrittenInAnothersName(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	b := w.link(w.identity(certs.Host, "b", false)).JetStream()
 	theirs := map[string]string{fleet.KeySubject(fleet.HostKey("b")): "host", fleet.KeySubject(fleet.RecordKey("b", "x")): "session"}
@@ -132,6 +133,7 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 //
 // FEATURES: R94
 func TestForgedRecords_Rewritten(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	l := w.link(w.identity(certs.Host, "b", false))
 	pub := registry.NewPublisher(l.JetStream(), "b")
@@ -195,6 +197,7 @@ func TestForgedRecords_Rewritten(t *testing.T) {
 //
 // FEATURES: R94
 func TestOlderServer_Reported(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	l := w.link(w.identity(certs.Host, "a", false))
 	state := func(want error) {

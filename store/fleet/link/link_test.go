@@ -135,6 +135,7 @@ func echo(l *link.Link) (ended chan string) {
 
 // FEATURES: R94
 func TestStream_NamesCaller(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.link(w.identity(certs.Host, "a", false)), w.link(w.identity(certs.Host, "b", false))
 	echo(b)
@@ -158,6 +159,7 @@ func TestStream_NamesCaller(t *testing.T) {
 //
 // FEATURES: R94
 func TestSubjectsOfOthers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	i := w.identity(certs.Host, "a", false)
 	failed := make(chan error, 10)
@@ -219,6 +221,7 @@ func TestSubjectsOfOthers(t *testing.T) {
 //
 // FEATURES: R94
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	admin := w.link(w.identity(certs.Host, "base", true))
 	if err := admin.Answer(w.dir, w.ca, func() []string { return []string{w.srv.Addr()} }); err != nil {
@@ -271,6 +274,7 @@ func TestJoin(t *testing.T) {
 //
 // FEATURES: R94
 func TestRevoked(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	admin, b, c := w.link(w.identity(certs.Host, "base", true)), w.link(w.identity(certs.Host, "b", false)), w.link(w.identity(certs.Host, "c", false))
 	ended := echo(admin)
@@ -318,6 +322,7 @@ func TestRevoked(t *testing.T) {
 //
 // FEATURES: R94
 func TestStreamsAreResumed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	base, b, c := w.link(w.identity(certs.Host, "base", false)), w.link(w.identity(certs.Host, "b", false)), w.link(w.identity(certs.Host, "c", false))
 	echo(base)
@@ -347,6 +352,7 @@ func TestStreamsAreResumed(t *testing.T) {
 //
 // FEATURES: R94
 func TestClocksMayDiffer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	i := w.identity(certs.Host, "a", false)
 	pool := x509.NewCertPool()
@@ -363,6 +369,7 @@ func TestClocksMayDiffer(t *testing.T) {
 //
 // FEATURES: R94
 func TestTwoOfOneName(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	i := w.identity(certs.Host, "a", false)
 	w.link(i)
@@ -380,6 +387,7 @@ func TestTwoOfOneName(t *testing.T) {
 //
 // FEATURES: R94
 func TestAnswersGoToInboxes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	admin := w.link(w.identity(certs.Host, "base", true))
 	if err := admin.Answer(w.dir, w.ca, func() []string { return nil }); err != nil {
@@ -428,6 +436,7 @@ func TestAnswersGoToInboxes(t *testing.T) {
 //
 // FAULT: H24
 func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	admin := w.link(w.identity(certs.Host, "base", true))
 	if err := admin.Answer(w.dir, w.ca, func() []string { return nil }); err != nil {
@@ -483,6 +492,7 @@ func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
 
 // FEATURES: R94
 func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	id := w.identity(certs.Host, "base", true)
 	w.identity(certs.Host, "b", false)
@@ -509,6 +519,7 @@ func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
 //
 // FEATURES: R94
 func TestRevocations_NewestStored(t *testing.T) {
+	t.Parallel()
 	w := &world{t: t, dir: certs.Dir(t.TempDir())}
 	var err error
 	if w.ca, err = certs.NewAuthority("test"); err != nil {

@@ -35,6 +35,7 @@ func somebodys(t *testing.T, withJetStream bool) (url string) {
 //
 // FEATURES: R94
 func TestPrepare(t *testing.T) {
+	t.Parallel()
 	url := somebodys(t, true)
 	for range 2 {
 		if err := link.Prepare(t.Context(), []string{url}, link.ForeignAccess{}); err != nil {
