@@ -13,7 +13,6 @@ import (
 //
 // FAULT: G21
 func TestApproval_OffersAnswersItTakes(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	command := line("job-1", "$P", agent)
 	command.Kind, command.Session, command.Name = Command, "", ""

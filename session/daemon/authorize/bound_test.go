@@ -13,7 +13,6 @@ import (
 //
 // FEATURES: R107
 func TestScriptsAreJudgedOnce(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	a := Request{
@@ -45,7 +44,6 @@ func TestScriptsAreJudgedOnce(t *testing.T) {
 //
 // FEATURES: R65 R72
 func TestBounds(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	for _, c := range []struct {
 		ask  Request
@@ -85,7 +83,6 @@ func TestBounds(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestShimsStepsAreCovered(t *testing.T) {
-	t.Parallel()
 	asked := func(words ...string) []policy.Command { return []policy.Command{{Argv: words, Verdict: policy.Ask}} }
 	allowed := []shownCommand{{argv: []string{"python3", "-c", "x"}}}
 	for _, words := range [][]string{

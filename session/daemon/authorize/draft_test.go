@@ -3,7 +3,6 @@ package authorize
 import "testing"
 
 func TestDraft(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		name, typed   string
 		lines, rest   string
@@ -60,7 +59,6 @@ func TestDraft(t *testing.T) {
 //
 // FEATURES: R61
 func TestDraftsThatRecall(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]bool{
 		"!!": true, "!!:1-$": true, "!echo:1 x": true, "!-2": true, "echo !$": true, "echo \"!x\"": true, "^rm^ls": true, "true\n^a^b": true, "!?x?": true, "!1": true, "it's !!": false, "a 'b' !c": true,
 		"ls": false, "! true": false, "[ a != b ]": false, "echo 'hi!'": false, "echo '!!'": false, "echo \\!!": false, "\"it's\" !!": true, "echo \\!x": false, "echo $!": false, "echo ${!x}": false, "!(a)": false,

@@ -13,7 +13,6 @@ import (
 
 // FEATURES: R63
 func TestEffectsOf_MeasuresFiles_WithinTheDirectory(t *testing.T) {
-	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a/b/one", "a/two", "x1", "x2"} {
 		path := filepath.Join(dir, name)
@@ -57,7 +56,6 @@ func TestEffectsOf_MeasuresFiles_WithinTheDirectory(t *testing.T) {
 
 // Absolute names are measured too, but only those in the request's directory.
 func TestMeasureWithin_LeavesOtherDirectories(t *testing.T) {
-	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	for _, d := range []string{dir, other} {
 		if err := os.WriteFile(filepath.Join(d, "f"), []byte("abc"), 0o600); err != nil {
@@ -82,7 +80,6 @@ func splitWords(s string) []string {
 }
 
 func TestMeasure_IsBounded(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "d"), 0o700); err != nil {
 		t.Fatal(err)
@@ -116,7 +113,6 @@ func TestMeasure_IsBounded(t *testing.T) {
 }
 
 func TestEffectsOf_IsBounded(t *testing.T) {
-	t.Parallel()
 	var j policy.Judgement
 	for i := range 50 {
 		j.Commands = append(j.Commands, policy.Command{Argv: []string{fmt.Sprint("prog", i)}, Verdict: policy.Ask})

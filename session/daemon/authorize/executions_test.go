@@ -15,7 +15,6 @@ import (
 
 // FEATURES: R107
 func TestExecutionsOfALine(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := line("job-1", "touch f; echo x", agent)
 	a.Policy = "readonly"
@@ -65,7 +64,6 @@ func TestExecutionsOfALine(t *testing.T) {
 // A process whose execution is refused tries the next directory of PATH: that needs no new approval, but another
 // process does.
 func TestRejectedExecution(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{ID: "e1", Kind: Execution, Actor: identity.Actor{UID: 1000, PID: 7, Agent: "bot"}, Session: "s", Path: "/usr/bin/touch", Argv: []string{"touch", "f"}, Policy: "readonly", Cwd: "/"}
 	p := waiting(t, g, a)
@@ -88,7 +86,6 @@ func TestRejectedExecution(t *testing.T) {
 
 // longterm is recognised by its file: an agent that runs it under another name needs approval too.
 func TestOwnExecutable_RecognisedUnderOtherNames(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	self := executable()
 	if self == "" {
@@ -109,7 +106,6 @@ func TestOwnExecutable_RecognisedUnderOtherNames(t *testing.T) {
 //
 // FEATURES: R107, R63
 func TestExecutionsOfAnExecution(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	exec := func(id, descent string, argv ...string) Request {
@@ -162,7 +158,6 @@ func TestExecutionsOfAnExecution(t *testing.T) {
 //
 // FEATURES: R107, R63
 func TestHelpersOfAnInstallation(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	exec := func(id, descent, path string, words ...string) Request {
@@ -217,7 +212,6 @@ func TestHelpersOfAnInstallation(t *testing.T) {
 //
 // FEATURES: R107
 func TestProgramsBehindTheSystemsLinks(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	a := Request{Kind: Execution, Actor: agent, Session: "s", Path: "/usr/lib/node_modules/npm/bin/npm-cli.js", Argv: []string{"npm", "test"}, Cwd: "/home/u/p", Home: "/home/u", Policy: "build"}
@@ -241,7 +235,6 @@ func TestProgramsBehindTheSystemsLinks(t *testing.T) {
 //
 // FEATURES: R107
 func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
-	t.Parallel()
 	a := Request{
 		Kind: Execution, Actor: agent, Session: "s", Path: "/usr/lib/node_modules/npm/bin/npm-cli.js", Link: "/usr/bin/npm", Cwd: "/home/u/p", Home: "/home/u", Policy: "build",
 		Argv: []string{"npm", "install", "./lib"}, Scripts: [][]string{{"/usr/bin/env", "node", "/usr/bin/npm", "install", "./lib"}, {"/usr/bin/node", "/usr/bin/npm", "install", "./lib"}},
@@ -275,7 +268,6 @@ func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
 //
 // FEATURES: R107
 func TestGitAmongItsSubcommands(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	for _, row := range []struct {
 		path, other, argv string
@@ -300,7 +292,6 @@ func TestGitAmongItsSubcommands(t *testing.T) {
 //
 // FEATURES: R107
 func TestProgramsInMemory(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{Kind: Execution, Actor: agent, Session: "s", Path: "/memfd:ls (deleted)", Argv: []string{"ls"}, Yes: true, Cwd: "/"}
 	if j := g.Judge(a); j.Verdict != policy.Deny || !strings.Contains(j.Why, "memory") || j.Instead == "" || j.Words != "/memfd:ls (deleted) ls" {
@@ -320,7 +311,6 @@ func TestProgramsInMemory(t *testing.T) {
 //
 // FEATURES: R107
 func TestRefusedAfterItWasAllowed(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{ID: "e1", Descent: []string{"7.1"}, Kind: Execution, Actor: agent, Session: "s", Path: "/usr/bin/rm", Argv: []string{"rm", "x"}, Cwd: "/w", Policy: "readonly"}
 	_, p, err := g.Begin(t.Context(), a)
@@ -347,7 +337,6 @@ func TestRefusedAfterItWasAllowed(t *testing.T) {
 //
 // FEATURES: R67, R108
 func TestProgramsOfAProfile(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := Request{ID: "1", Kind: Execution, Actor: person, Session: "s", Path: "/usr/bin/ls", Argv: []string{"ls"}, Cwd: "/"}
 	for i, row := range []struct {
@@ -375,7 +364,6 @@ func TestProgramsOfAProfile(t *testing.T) {
 //
 // FEATURES: R61 R62
 func TestChangedFile_NeedsNewApproval(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	tool := func(id, file string) Request {
 		return Request{
@@ -398,7 +386,6 @@ func TestChangedFile_NeedsNewApproval(t *testing.T) {
 //
 // FEATURES: R64 R107
 func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	tool := func(file string) Request {
 		return Request{ID: "1", Kind: Command, Actor: agent, Path: "/p/tool", File: file, Argv: []string{"/p/tool"}, Cwd: "/p", Home: "/home/u", Policy: "readonly"}
@@ -422,7 +409,6 @@ func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
 //
 // FEATURES: R63, R67
 func TestProfilesAskWhateverRulesAllow(t *testing.T) {
-	t.Parallel()
 	for _, preset := range []string{"hard", "readonly"} { // alone, and where the preset asks, too
 		g := open(t, t.TempDir())
 		p := waiting(t, g, Request{
@@ -446,7 +432,6 @@ func TestProfilesAskWhateverRulesAllow(t *testing.T) {
 //
 // FEATURES: R63, R67
 func TestLinesLiftNothingOfAProfile(t *testing.T) {
-	t.Parallel()
 	for _, answer := range []string{"once", "session"} {
 		g := open(t, t.TempDir())
 		a := line("job", "touch f; id -u", agent)
@@ -476,7 +461,6 @@ func TestLinesLiftNothingOfAProfile(t *testing.T) {
 //
 // FAULT: H7
 func TestExecutionOfAFileOfCommands(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte("echo x\n"), 0o600); err != nil {
 		t.Fatal(err)

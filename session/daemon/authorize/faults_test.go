@@ -105,7 +105,6 @@ func (s *said) told(event string) (n int) {
 //
 // FEATURES: R63 R93
 func TestAnswersThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		answer, fails string
 		after         int
@@ -223,7 +222,6 @@ func TestNoOnAFullDisk(t *testing.T) {
 //
 // FEATURES: R63 R93
 func TestAskingsThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
 	g, disk := faultyHouse(t)
 	a := line("job", "touch f", agent)
 	a.Policy = "readonly"
@@ -278,7 +276,6 @@ func TestAskingsThatCannotBeWritten(t *testing.T) {
 //
 // FEATURES: R63 R93
 func TestAsManyAsCanWait(t *testing.T) {
-	t.Parallel()
 	g, disk := faultyHouse(t)
 	disk.light = true
 	g.said.news = make(chan string, 3*maxPending)
@@ -320,7 +317,6 @@ func TestAsManyAsCanWait(t *testing.T) {
 //
 // FEATURES: R63
 func TestCallersComeAndGo(t *testing.T) {
-	t.Parallel()
 	g, _ := faultyHouse(t)
 	for round := range 20 {
 		var callers sync.WaitGroup
@@ -362,7 +358,6 @@ func TestCallersComeAndGo(t *testing.T) {
 //
 // FEATURES: R63
 func TestApproval_SameID_WhileAnswering(t *testing.T) {
-	t.Parallel()
 	g, _ := faultyHouse(t)
 	for round := range 200 {
 		a := line(fmt.Sprint("job-", round), fmt.Sprint("touch f", round), agent)

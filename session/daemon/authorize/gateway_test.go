@@ -105,7 +105,6 @@ func waiting(t *testing.T, g house, a Request) *Pending {
 
 // FEATURES: R60 R61 R62 R64
 func TestVerdicts_ByCaller(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	for _, row := range []struct {
 		line   string
@@ -146,7 +145,6 @@ func TestVerdicts_ByCaller(t *testing.T) {
 //
 // FEATURES: R60, R63
 func TestQuestionsOfAllRules(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "policy.toml"), []byte("ask = [\"touch\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -175,7 +173,6 @@ func TestQuestionsOfAllRules(t *testing.T) {
 }
 
 func TestKindsWithoutAnEngine(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	for _, row := range []struct {
 		kind Kind
@@ -196,7 +193,6 @@ func TestKindsWithoutAnEngine(t *testing.T) {
 //
 // FEATURES: R63
 func TestAgentsYesAndIDs(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	begin := func(a Request) *Pending {
 		t.Helper()
@@ -236,7 +232,6 @@ func TestAgentsYesAndIDs(t *testing.T) {
 
 // FEATURES: R60
 func TestHardRules_HoldForAllCallers(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	g.book.SetDefaults(policy.Off, policy.Off)
 	a := line("1", "rm -rf /", person)
@@ -251,7 +246,6 @@ func TestHardRules_HoldForAllCallers(t *testing.T) {
 
 // FEATURES: R63
 func TestAnswers(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	ctx := t.Context()
@@ -364,7 +358,6 @@ func TestAnswers(t *testing.T) {
 //
 // FEATURES: R61 R63
 func TestAlwaysByAnEditedRule(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	asked := func(id, text string) Request {
@@ -400,7 +393,6 @@ func TestAlwaysByAnEditedRule(t *testing.T) {
 //
 // FEATURES: R63
 func TestAlwaysByARuleThatChangesNothing(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := line("job-1", "git config user.email x@example.org && git tag v1", agent)
 	a.Policy = "build"
@@ -428,7 +420,6 @@ func TestAlwaysByARuleThatChangesNothing(t *testing.T) {
 //
 // FEATURES: R63
 func TestNoRuleOfTheQuestionThatStays(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	for i, c := range []struct{ line, names string }{
 		{"git tag -d v1; $P", "unknown always requires"}, {"$P; git tag -d v1", "unknown always requires"}, {"curl -s x > y; $P", "unknown always requires"},
@@ -462,7 +453,6 @@ func TestNoRuleOfTheQuestionThatStays(t *testing.T) {
 
 // FEATURES: R63 R107
 func TestApprovalsOutliveTheDaemon(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	a := line("job-1", "rm -r $X", agent)
@@ -513,7 +503,6 @@ func TestApprovalsOutliveTheDaemon(t *testing.T) {
 
 // A request is closed when its callers have left, and that is published.
 func TestAbandonedApproval_Closed(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := line("job-1", "rm -r $X", agent)
 	p := waiting(t, g, a)
@@ -545,7 +534,6 @@ func TestAbandonedApproval_Closed(t *testing.T) {
 //
 // FEATURES: R63
 func TestTwoAnswers(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	g.said.news = make(chan string, 5000)
 	const askings = 300
@@ -635,7 +623,6 @@ func TestAskingsHaveTheirOwnMinute(t *testing.T) {
 //
 // FEATURES: R63
 func TestAnswer_CountsAfterDisconnect(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	var waits []*Pending
 	for n := range 20 {
@@ -670,7 +657,6 @@ func numberIn(t *testing.T, line string) (n int) {
 
 // FEATURES: R63
 func TestHundredAskings(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	var done sync.WaitGroup
 	allowed := make(chan string, 200)
@@ -714,7 +700,6 @@ func TestHundredAskings(t *testing.T) {
 
 // A session scope never covers more than its text.
 func TestScope(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	for _, row := range []struct{ line, policy, want string }{
 		{"git push origin main", "listed", "git push"},
@@ -748,7 +733,6 @@ func TestScope(t *testing.T) {
 // Huge requests are truncated but still distinct, and an answer to another one does not cover them.
 func TestHugeAskings(t *testing.T) {
 	tier.Full(t)
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	a := line("1", "touch f\x00 "+strings.Repeat("x", 1<<20), agent)
@@ -795,7 +779,6 @@ func must(n int64, err error) int64 {
 
 // What the audit trail cannot keep is not done.
 func TestAuditFails(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	g.said.fails = errors.New("no space left")
 	for name, a := range map[string]Request{"allowed": line("1", "ls", person), "asked": line("2", "rm -r $X", agent)} {
@@ -831,7 +814,6 @@ func TestAuditFails(t *testing.T) {
 
 // On a full disk, requests that cannot be recorded are not published.
 func TestStoreFails(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	_ = g.store.Close()
 	if _, p, err := g.Begin(t.Context(), line("1", "rm -r $X", agent)); codeOf(err) != api.CodeStorage || p != nil {
@@ -843,7 +825,6 @@ func TestStoreFails(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	t.Parallel()
 	for in, want := range map[string]int64{"A7": 7, "a7": 7, "7": 7, "A": 0, "": 0, "A-1": 0, "A0": 0, "AA99999999999999999999": 0, "x": 0} {
 		if n, err := numberOf(in); n != want || (err == nil) != (want > 0) {
 			t.Errorf("%q is %d, %v", in, n, err)
@@ -882,7 +863,6 @@ func TestNames(t *testing.T) {
 //
 // FEATURES: R62
 func TestLinesForWhatRunsInTheShell(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	for _, row := range []struct {
 		line, policy string

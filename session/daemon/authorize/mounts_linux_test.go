@@ -14,7 +14,6 @@ import (
 //
 // FEATURES: R60 R107
 func TestBehindMounts(t *testing.T) {
-	t.Parallel()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

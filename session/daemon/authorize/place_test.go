@@ -29,7 +29,6 @@ func answerWith(t *testing.T, g house, a Request, answer string) api.Approval {
 //
 // FAULT: G5
 func TestGrant_HoldsWhereItWasGiven(t *testing.T) {
-	t.Parallel()
 	for _, row := range []struct {
 		line, here, there string // directories below /home/u
 		policy            string
@@ -80,7 +79,6 @@ func TestGrant_HoldsWhereItWasGiven(t *testing.T) {
 
 // FAULT: G5
 func TestGrant_EndsWhenTheShellMeansSomethingElse(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	a := line("one", "x dist", agent)
 	a.Policy = "readonly"
@@ -104,7 +102,6 @@ func TestGrant_EndsWhenTheShellMeansSomethingElse(t *testing.T) {
 
 // FAULT: G5
 func TestAlways_WritesDirectory_WhenWordsAreRelative(t *testing.T) {
-	t.Parallel()
 	for _, row := range []struct{ line, policy, cwd string }{
 		{"rm -rf dist", "readonly", "/home/u/p"},
 		{"git reset --hard", "build", "/home/u/p"},
@@ -137,7 +134,6 @@ func TestAlways_WritesDirectory_WhenWordsAreRelative(t *testing.T) {
 
 // FAULT: G19
 func TestLink_JudgedByWhereItLeads(t *testing.T) {
-	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,6 @@ func consistent(t *testing.T, q *queue) {
 
 // FEATURES: R63
 func TestQueue(t *testing.T) {
-	t.Parallel()
 	q := newQueue(4)
 	a := asked(q, "1", "x")
 	if b := asked(q, "2", "x"); a != b || a.n != 5 || a.view.Count != 2 {
@@ -115,7 +114,6 @@ func TestQueue(t *testing.T) {
 }
 
 func TestQueueOfTheDaemonBefore(t *testing.T) {
-	t.Parallel()
 	q := newQueue(0)
 	q.load(&entry{n: 9, digest: "x", view: api.Approval{ID: "A9"}}, []string{"1", "2"})
 	consistent(t, q)
@@ -176,7 +174,6 @@ func FuzzQueue(f *testing.F) {
 //
 // FEATURES: R63
 func TestQueue_NotifiesChanges(t *testing.T) {
-	t.Parallel()
 	q, now := newQueue(0), time.Now()
 	put := func(id string, kind Kind, session string, at time.Time) *entry {
 		e, _, _ := q.ask(id, id, Request{ID: id, Kind: kind, Session: session})

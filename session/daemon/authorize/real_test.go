@@ -14,7 +14,6 @@ import (
 //
 // FEATURES: R60 R107
 func TestBehindLinks(t *testing.T) {
-	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 //
 // FEATURES: R63
 func TestRevokedTokensAskNothing(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	with := func(token string) identity.Actor { return identity.Actor{UID: 1000, Agent: "bot", Token: token} }
 	const risky = "rm -r $X"

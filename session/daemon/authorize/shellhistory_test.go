@@ -19,7 +19,6 @@ import (
 //
 // FEATURES: R60 R61 R62
 func TestLinesRememberedOfASession(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	began := time.Now()
 	g := open(t, dir)
@@ -126,7 +125,6 @@ func TestLinesRememberedOfASession(t *testing.T) {
 //
 // FEATURES: R60 R62
 func TestLinesJudgedAgain(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	began := time.Now()
 	if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
@@ -156,7 +154,6 @@ func TestLinesJudgedAgain(t *testing.T) {
 //
 // FEATURES: R62 R63 R107
 func TestLinesThatMeanSomethingElseByNow(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		line, meanwhile, cwd string
 		who                  identity.Actor
@@ -205,7 +202,6 @@ func TestLinesThatMeanSomethingElseByNow(t *testing.T) {
 //
 // FEATURES: R61 R62
 func TestOrdinaryWorkAfterManyLines(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	began := time.Now()
 	if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
@@ -252,7 +248,6 @@ func TestOrdinaryWorkAfterManyLines(t *testing.T) {
 //
 // FEATURES: R61 R62
 func TestSecretsThatLinesAssign(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	began := time.Now()
 	if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
@@ -287,7 +282,6 @@ func TestSecretsThatLinesAssign(t *testing.T) {
 //
 // FEATURES: R61 R62
 func TestConcurrentLines_JudgedInOrder(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	g.c.Audit = whileItIsWritten{g.said, "x=rm", func() {
 		if _, p, err := g.Begin(t.Context(), line("2", "$x -rf /", agent)); p == nil || err != nil {
@@ -335,7 +329,6 @@ func (w whileItIsWritten) RecordDecision(ctx context.Context, r Record) error {
 //
 // FEATURES: R61 R62
 func TestHalfALineIsRefused(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	_, p, err := g.Begin(t.Context(), line("1", "if true; then", agent))
 	var e *api.Error

@@ -86,7 +86,6 @@ func TestOnceIsForTheFileThatWasShown(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestOnceIsForTheFileThatStarts(t *testing.T) {
-	t.Parallel()
 	for i, row := range []struct {
 		ask   Request
 		file  string
@@ -133,7 +132,6 @@ func TestOnceIsForTheFileThatStarts(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineIsForTheFilesThatItNamed(t *testing.T) {
-	t.Parallel()
 	for name, swap := range map[string]func(file string) error{
 		"as it was": func(string) error { return nil },
 		"rewritten": func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\nevil\n"), 0o755) },
@@ -182,7 +180,6 @@ func TestLineIsForTheFilesThatItNamed(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		ask  Request
 		held bool
@@ -234,7 +231,6 @@ func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineIsForTheFilesThatStart(t *testing.T) {
-	t.Parallel()
 	for name, swap := range map[string]func(file string) error{
 		"as it was": func(string) error { return nil },
 		"rewritten": func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\nevil\n"), 0o755) },
@@ -280,7 +276,6 @@ func TestLineIsForTheFilesThatStart(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLineThatChangesItsScript(t *testing.T) {
-	t.Parallel()
 	sh := realFile("/bin/sh")
 	for text, c := range map[string]struct {
 		told, asked bool
@@ -342,7 +337,6 @@ func TestLineThatChangesItsScript(t *testing.T) {
 
 // The system's interpreter behind a shown name is the shown one, whatever its file name. No other file is.
 func TestNamesThatAreLinks(t *testing.T) {
-	t.Parallel()
 	sh := realFile("/bin/sh")
 	if filepath.Base(sh) == "sh" || !isSystemProgram(sh) || !slices.Contains(interpreters, filepath.Base(sh)) {
 		t.Skip("sh is no link to another shell here")

@@ -21,7 +21,6 @@ import (
 //
 // FEATURES: R63 R107
 func TestLinesThatAreAnsweredTogether(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	const lines = 3
 	var all []*Pending
@@ -109,7 +108,6 @@ func ruled(t *testing.T, rules string) (house, func(string)) {
 //
 // FEATURES: R61 R63
 func TestPendingApprovals_ReevaluatedOnRuleChange(t *testing.T) {
-	t.Parallel()
 	g, change := ruled(t, `ask = ["rm", "touch", "mkdir"]`)
 	rm, touch, mkdir := waiting(t, g, line("j1", "rm x", person)), waiting(t, g, line("j2", "touch x", person)), waiting(t, g, line("j3", "mkdir x", person))
 	g.Reconsider(t.Context())
@@ -147,7 +145,6 @@ func TestPendingApprovals_ReevaluatedOnRuleChange(t *testing.T) {
 //
 // FEATURES: R61 R63
 func TestAnswerToWhatIsDeniedByNow(t *testing.T) {
-	t.Parallel()
 	for _, restarted := range []bool{false, true} {
 		g, change := ruled(t, `ask = ["rm"]`)
 		first, second := waiting(t, g, line("j1", "rm x", person)), waiting(t, g, line("j2", "rm y", person))
@@ -177,7 +174,6 @@ func TestAnswerToWhatIsDeniedByNow(t *testing.T) {
 //
 // FEATURES: R61
 func TestPlainCommands_NotStored(t *testing.T) {
-	t.Parallel()
 	g := open(t, t.TempDir())
 	plain := Request{ID: "a", Kind: Command, Session: "s", Argv: []string{"sleep", "1"}}
 	g.Started("s", plain, Answer{})
@@ -208,7 +204,6 @@ func TestPlainCommands_NotStored(t *testing.T) {
 //
 // FEATURES: R62
 func TestState_IsShared(t *testing.T) {
-	t.Parallel()
 	e, err := policy.New(policy.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 //
 // FEATURES: R107
 func TestVerdicts(t *testing.T) {
-	t.Parallel()
 	engine, err := policy.New(policy.Options{Preset: policy.Hard, Rules: []policy.Rule{{Name: "deny curl", Program: "curl", Decision: policy.Deny}}})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +99,6 @@ func TestVerdicts(t *testing.T) {
 //
 // FEATURES: R107
 func TestVerdictsFollowTheRules(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	g := open(t, dir)
 	a := Request{Kind: Execution, Actor: agent, Session: "s", Name: "work", Path: "/usr/bin/rev", Argv: []string{"rev", "f"}, Cwd: dir, Home: "/home/u", Real: true}
