@@ -11,10 +11,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// ours are the sequences that render itself writes.
+// ours matches the sequences that render itself writes.
 var ours = regexp.MustCompile(`\x1b\[[?>=]?[0-9;:]*( q|[A-Za-z])|\x1b\]8;[^\x00-\x1f]*\x1b\\|\x1b\]2;[^\x00-\x1f]*\x1b\\|\x1b\(B|\x1b#[346]|\x1b[=>]|\x0f|\n`)
 
-// checkHarmless fails when anything but render's own sequences can act on a terminal.
+// checkHarmless fails if any sequence besides render's own can affect a terminal.
 func checkHarmless(t *testing.T, out []byte) {
 	t.Helper()
 	if rest := ours.ReplaceAllString(string(out), ""); strings.ContainsFunc(rest, isControl) || !utf8.ValidString(rest) {
@@ -72,7 +72,7 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// A dump, printed, gives the screen back; on both emulators, as far as vt10x goes.
+// TestDumpRoundTrip checks that a printed dump gives the same screen, on both emulators, as far as vt10x supports it.
 // FEATURES: R36
 func TestDumpRoundTrip(t *testing.T) {
 	for _, output := range []string{"plain\r\n\r\ntext", busy(), goldens["prompt"], "\x1b[1;31;44mred\x1b[7;4mon\x1b[m blue \x1b[38;5;99mx\x1b[48;2;1;2;3my"} {
@@ -108,8 +108,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// picture is all that a frame shows, cell by cell, in words. Cells that were never
-// written and written spaces look the same; format characters are invisible.
+// picture returns all content of a frame, cell by cell, in words. Cells that were never written and written spaces look
+// the same; format characters are invisible.
 func picture(f *vterm.Frame) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cursor %d,%d visible %v\n", f.Cursor.Row, f.Cursor.Col, f.Cursor.Visible)
@@ -163,7 +163,7 @@ func TestRepaint(t *testing.T) {
 	}
 }
 
-// Wrapped lines are wrapped by the terminal that is drawn on, so that it can reflow them.
+// TestRepaintWraps checks that wrapped lines are wrapped by the target terminal, so that it can reflow them.
 func TestRepaintWraps(t *testing.T) {
 	for _, output := range []string{"0123456789abcde\r\nx", "012345678你x\r\nx", "01234567你x\r\nx"} {
 		want := frameOf(native(10, 4), output)

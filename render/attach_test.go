@@ -60,8 +60,8 @@ func TestJoinsInTheMiddle(t *testing.T) {
 	}
 }
 
-// A client that joins in the middle gets the settings that no frame shows: its terminal answers queries and restores saved
-// settings as the session's does.
+// TestJoinsWithSettings checks that a client that attaches later gets the settings that no frame shows: its terminal
+// answers queries and restores saved settings as the session's does.
 //
 // FAULT: H16
 func TestJoinsWithSettings(t *testing.T) {
@@ -104,7 +104,7 @@ func TestJoinsWithSettings(t *testing.T) {
 	}
 }
 
-// A terminal on which a program changed settings is reset to its own.
+// TestSettingsReset checks that a terminal whose settings a program changed is reset to its own.
 //
 // FAULT: H16
 func TestSettingsReset(t *testing.T) {
@@ -193,7 +193,8 @@ func TestJoinsWithImages(t *testing.T) {
 	}
 }
 
-// What a client is sent of images is bounded, in sequences of a length that clients take, and as sharp as the image is.
+// TestJoinedImagesAreBounded checks that the images sent to a client are bounded, in sequences of a length that clients
+// accept, and as sharp as the original.
 //
 // FEATURES: R123
 func TestJoinedImagesAreBounded(t *testing.T) {
@@ -232,7 +233,7 @@ func TestJoinedImagesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of cells of 8×16 pixels there are three times as many to a side, as far as the bytes go.
+	// Cells of 8×16 pixels are three times as many per side, as far as the size limit allows.
 	if c, err := png.DecodeConfig(bytes.NewReader(b)); err != nil || c.Width != 480 || c.Height != 480 {
 		t.Errorf("it has %d×%d pixels, %v", c.Width, c.Height, err)
 	}
@@ -245,7 +246,7 @@ func TestJoinedImagesAreBounded(t *testing.T) {
 	}
 }
 
-// What a user's own terminal is painted with has no images: it may not know them.
+// TestRepaintHasNoImages checks that a repaint of a user's own terminal has no images: it may not support them.
 func TestRepaintHasNoImages(t *testing.T) {
 	e := native(20, 8)
 	_, _ = e.Write([]byte(redSixel))

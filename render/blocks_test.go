@@ -68,7 +68,7 @@ func TestBlocksAbove(t *testing.T) {
 		FromFrame(s, f)
 		s.Scrollback = Lines(nil, f, lines)
 		if !s.HasImages() {
-			t.Fatal("no image is known of")
+			t.Fatal("no image is found")
 		}
 		(&Blocks{Images: true}).Show(ctx, s)
 		for y, l := range s.Scrollback[:2] {

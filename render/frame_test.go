@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/vt10x"
 )
 
-// engines are both emulators: what render makes of a screen must not depend on whose it is.
+// engines lists both emulators: rendering must not depend on which one made the screen.
 var engines = []struct {
 	name string
 	make func(cols, rows int) vterm.Engine
@@ -26,7 +26,7 @@ func frameOf(e vterm.Engine, output string) *vterm.Frame {
 	return f
 }
 
-// deltaOf is what changed since a version.
+// deltaOf returns the changes since a version.
 func deltaOf(e vterm.Engine, since uint64) *vterm.Frame {
 	f := &vterm.Frame{}
 	e.Frame(f, vterm.Query{Since: since})

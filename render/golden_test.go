@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// goldens are screens of which every form is pinned in testdata/golden.
+// goldens lists screens of which every form is pinned in testdata/golden.
 var goldens = map[string]string{
 	"empty":  "",
 	"prompt": "\x1b]2;a title\x07$ ls\r\nfile  other \r\n$ \x1b[5 q",

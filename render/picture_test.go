@@ -28,8 +28,7 @@ func lookOf(t testing.TB, theme string) PictureOptions {
 	return PictureOptions{Theme: th, Padding: 8}
 }
 
-// pictures are screens of which every picture in text form is pinned, beside those of
-// all other forms.
+// pictures lists screens of which every picture in text form is pinned, beside all other forms.
 var pictures = map[string]string{
 	"boxes": "┌─┬╮\x1b[31m╔═╗\x1b[m▀▄█░▒▓\r\n│ ⣿⠋\x1b[44m\ue0b0\x1b[m🬀\x1b[5mblink\x1b[m \x1b[8mhidden\x1b[m",
 	"hostile": "\x1b]2;<script>\"'&\x07<script>alert(1)</script>&amp;\"'\r\n" +
@@ -130,7 +129,7 @@ func checkAttribute(t testing.TB, key, value string) {
 		}
 		return
 	}
-	if strings.HasPrefix(value, "#i") { // an image of the document's own
+	if strings.HasPrefix(value, "#i") { // an image within the document
 		return
 	}
 	u, err := url.Parse(value)
@@ -316,14 +315,14 @@ func TestPictureCursor(t *testing.T) {
 	s := screenOf(native(10, 2), "ab\x1b[D\x1b[6 q")
 	shape := func(o PictureOptions) string { got, _, _ := o.CursorOn(s); return got }
 	if shape(PictureOptions{}) != "bar" || shape(PictureOptions{CursorShape: "block"}) != "block" || shape(PictureOptions{NoCursor: true}) != "" {
-		t.Error("the cursor's shape is not what was asked for")
+		t.Error("the cursor does not have the requested shape")
 	}
 	o := lookOf(t, "")
 	with := string(AppendHTML(nil, s, o))
 	o.NoCursor = true
 	without := string(AppendHTML(nil, s, o))
 	if !strings.Contains(with, "inset 2px 0 #d8dee9") || strings.Contains(without, "inset 2px 0") {
-		t.Error("the bar is not there, or not gone")
+		t.Error("the bar is missing, or was not removed")
 	}
 }
 

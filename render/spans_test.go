@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// brief writes a line's spans so that a test can be read: text@col+width{looks}.
+// brief formats a line's spans for tests: textbriefcol+width{looks}.
 func brief(l *Line) string {
 	var parts []string
 	for _, s := range l.Spans {
@@ -124,7 +124,7 @@ func TestHistoryLines(t *testing.T) {
 	}
 }
 
-// checkScreen holds for whatever a frame held.
+// checkScreen checks invariants of any frame.
 func checkScreen(t *testing.T, s *Screen) {
 	t.Helper()
 	for _, l := range s.Lines {

@@ -22,7 +22,7 @@ func TestText(t *testing.T) {
 	open := screenOf(native(10, 1), "0123456789abcde")
 	open.Lines[0].Wrapped = true
 	if got := string(Text(nil, open, TextOptions{Unwrap: true})); got != "abcde\n" {
-		t.Errorf("a last line that goes on: %q", got)
+		t.Errorf("a last line that is continued: %q", got)
 	}
 	open.Scrollback = []Line{{Text: "0123456789", Wrapped: true}}
 	if got := string(Text(nil, open, TextOptions{Unwrap: true})); got != "0123456789abcde\n" {
@@ -39,7 +39,7 @@ func TestApply(t *testing.T) {
 	texts := func(s *Screen) (out []string) {
 		for i, l := range s.Lines {
 			if l.Row != i {
-				t.Errorf("line %d says row %d", i, l.Row)
+				t.Errorf("line %d has row %d", i, l.Row)
 			}
 			out = append(out, l.Text)
 		}

@@ -59,7 +59,7 @@ func TestAnswer_NotAppendedToPartialLine(t *testing.T) {
 	}
 	s.print(s.Session, "Continue? [y/N] ")
 	waitText(t, s.Session, "Continue?")
-	typed("q", true) // the program shows nothing of it
+	typed("q", true) // the program does not show it
 	if err := answer(); err != nil {
 		t.Errorf("at an empty prompt: %v", err)
 	}

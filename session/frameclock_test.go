@@ -104,7 +104,7 @@ func TestFrameClock_AfterKeys(t *testing.T) {
 	}
 }
 
-// TestFrameClock_KeyRightAfterFrame checks that the echo comes with the next allowed frame, not with a flood's.
+// TestFrameClock_KeyRightAfterFrame checks that the echo is in the next allowed frame, not in a flood's.
 func TestFrameClock_KeyRightAfterFrame(t *testing.T) {
 	for _, flood := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

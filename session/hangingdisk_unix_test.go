@@ -81,7 +81,7 @@ func TestStuckDisk_BlocksNoSession(t *testing.T) {
 				if _, err := f.Type(testContext(t), TypeRequest{Bytes: []byte(text)}); err != nil || !strings.Contains(f.typedText(), text) {
 					t.Errorf("typing: %v, %q", err, f.typedText())
 				}
-				if err := f.do(testContext(t), f.history.checkpoint); err != nil { // as often as it is due
+				if err := f.do(testContext(t), f.history.checkpoint); err != nil { // as often as a checkpoint is due
 					t.Fatal(err)
 				}
 				other.print(other.Session, text)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestFollowers_EndAtOnce_WhenLost checks that waits for output, the screen or the end return at once when the keeper
-// has died, as for a normal end: nothing more will come.
+// has died, as for a normal end: no output will follow.
 //
 // FAULT: A14
 // FEATURES: R93

@@ -7,7 +7,7 @@ import (
 )
 
 // TestFollowers_NotifiedOfUnannouncedBytes checks followers that read before the owner does. Output printed in between
-// comes without a notice, and the owner announces it.
+// arrives without a notice, and the owner announces it.
 // FEATURES: R24
 func TestFollowers_NotifiedOfUnannouncedBytes(t *testing.T) {
 	f := newFixture(t, journal.Options{})

@@ -62,7 +62,7 @@ func TestPendingPrompt(t *testing.T) {
 			}
 		}
 
-		// The prompt of a silent program stays as it was.
+		// The prompt of a silent program is unchanged.
 		var told []Change
 		if err := s.do(t.Context(), func() {
 			began := time.Now().Add(-time.Hour)
@@ -86,7 +86,7 @@ func TestPendingPrompt(t *testing.T) {
 }
 
 // TestEcho_ProbedLater checks that the echo of a key which a user types into an answer is probed later than a program's
-// output: the next key may come just then.
+// output: the next key may follow at once.
 //
 // FEATURES: R42
 func TestEcho_ProbedLater(t *testing.T) {

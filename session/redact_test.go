@@ -111,7 +111,7 @@ func TestWaitSettled(t *testing.T) {
 	})
 }
 
-// TestArrivals checks that continuous output settles too, a fixed time after it came.
+// TestArrivals checks that continuous output settles too, a fixed time after its arrival.
 //
 // FAULT: G2
 func TestArrivals(t *testing.T) {
@@ -163,7 +163,7 @@ func TestSecretPrefix_NotRedacted(t *testing.T) {
 	}
 }
 
-// TestTranscript_HidesSplitSecrets checks a secret in whose middle the program switched screens.
+// TestTranscript_HidesSplitSecrets checks a secret during which the program switched screens.
 //
 // FAULT: G17
 func TestTranscript_HidesSplitSecrets(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// screenAndHistory returns the lines of the history and of the screen, as they are wrapped.
+// screenAndHistory returns the lines of the history and of the screen, as wrapped.
 func screenAndHistory(t *testing.T, s *Session) string {
 	t.Helper()
 	var lines []string
@@ -122,8 +122,8 @@ func TestSize_OfKilledDaemon(t *testing.T) {
 	}
 }
 
-// TestSize_WithCheckpoint checks that the screen has the status's size, also where it came with a checkpoint, and where
-// a size was not replayed because by the clock, which was set back, the checkpoint included it.
+// TestSize_WithCheckpoint checks that the screen has the status's size, also if it came from a checkpoint, and if a
+// size was not replayed because the checkpoint included it by a clock that was set back.
 //
 // FEATURES: R10, R90
 func TestSize_WithCheckpoint(t *testing.T) {

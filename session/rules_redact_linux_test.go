@@ -71,7 +71,7 @@ func testRulesRevealNoSecret(t *testing.T, name, said string, on respond.Target)
 	if guessed != (name == "its beginning") {
 		t.Errorf("%s, %s: start of the secret matched: %v", name, on, guessed)
 	}
-	if step > 1 || on == respond.OnOutput { // the rule that comes first has read all of it
+	if step > 1 || on == respond.OnOutput { // the first rule has read all of it
 		return
 	}
 	if onRow := !strings.HasSuffix(said, "\n") || on == respond.OnScreen; !seen && onRow {

@@ -317,7 +317,7 @@ func TestWaitConditions(t *testing.T) {
 	if err != nil || len(r.Fired) != 2 || r.Fired[0].Match != "value=42" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	// It was printed before the call and still counts: level-triggered.
+	// It was printed before the call and still matches: waits are level-triggered.
 	if r = waitText(t, s.Session, "value"); r.Cursor != 17 {
 		t.Errorf("%+v", r)
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/redact"
 )
 
-// outputTimes records when the newest output came.
+// outputTimes records when the newest output came. Redaction holds output back until it has settled, since a secret may be
+// incomplete at its end.
 type outputTimes struct {
 	mu        sync.Mutex
 	unsettled []outputInterval // output in order; dropSettled drops output older than redact.SettleTime

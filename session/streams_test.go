@@ -21,7 +21,7 @@ type streamOutput struct {
 	random   *rand.Rand
 }
 
-// print writes a random number of pieces, as a keeper does, as long as there is room.
+// print writes a random number of pieces, as a keeper does, while there is space.
 func (p *streamOutput) print(r *ring.Ring, pieces int) {
 	for range pieces {
 		s := ring.Stream(p.random.IntN(2))

@@ -42,7 +42,7 @@ func TestEmulatorAt(t *testing.T) {
 			i++
 		}
 		s.print(s.Session, string(all[begin:]))
-		waitText(t, s.Session, fmt.Sprintf("line %d of", i-1)) // the ring has room again
+		waitText(t, s.Session, fmt.Sprintf("line %d of", i-1)) // the ring has space again
 	}
 	kept, err := checkpoint.NewSeries(s.dir, checkpoint.SeriesOptions{}).List()
 	if err != nil || len(kept) < 2 {

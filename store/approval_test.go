@@ -45,7 +45,7 @@ func TestApprovals(t *testing.T) {
 	for n := int64(1); n <= 5; n++ {
 		must(t, s.PutApproval(ctx, fullApproval(n), "job-"+string(rune('0'+n))))
 	}
-	must(t, s.PutApproval(ctx, fullApproval(2), "job-x")) // another that asks the same
+	must(t, s.PutApproval(ctx, fullApproval(2), "job-x")) // another request for the same
 	done := fullApproval(3)
 	done.State, done.Body = ApprovalAnswered, []byte(`{"b":2}`)
 	must(t, s.PutApproval(ctx, done, ""))

@@ -82,7 +82,7 @@ func overwrite(t *testing.T, s *Store, path string, page, size int64) {
 	must(t, errors.Join(err, f.Close()))
 }
 
-// TestDamageFoundInUse follows the error's advice: damage found in use is gone after the next start.
+// TestDamageFoundInUse follows the error's advice: damage found in use is repaired after the next start.
 //
 // FAULT: A19
 func TestDamageFoundInUse(t *testing.T) {

@@ -23,7 +23,8 @@ func fullCommand(session string, n int) Command {
 	}
 }
 
-// Every field is in use there, so that a new one is not forgotten in the columns.
+// TestFullCommandIsFull checks that every field of the command is set here, so that no new field is missing in the
+// columns.
 func TestFullCommandIsFull(t *testing.T) {
 	v := reflect.ValueOf(fullCommand("x", 1))
 	for i := range v.NumField() {
@@ -177,7 +178,7 @@ func TestAddCommandsAtOnce(t *testing.T) {
 	}
 }
 
-// A database of the first version keeps its sessions and gets the new table.
+// TestMigrateFromFirst checks that a database of the first version keeps its sessions and gets the new table.
 func TestMigrateFromFirst(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "longterm.db")

@@ -31,7 +31,7 @@ func endJob(t testing.TB, s *Store, id string) {
 	j = fullJob(id, 1)
 	j.Result = []byte(`{"state":"exited","exit_code":3,"signal":""}`)
 	must(t, s.UpdateJob(context.Background(), j))
-	must(t, s.UpdateJob(context.Background(), j)) // said again, it ended once
+	must(t, s.UpdateJob(context.Background(), j)) // repeated: it ended once
 }
 
 func unread(t testing.TB, s *Store, name string, limit int) (refs []string, upTo uint64) {
@@ -61,7 +61,7 @@ func TestCompletions(t *testing.T) {
 	all := subscribe(t, s, Subscription{Name: "all"})
 	subscribe(t, s, Subscription{Name: "jobs", Kinds: []string{CompletionJob}, Session: "1"})
 	if _, err := s.Subscribe(ctx, all); !errors.Is(err, ErrSubscribed) {
-		t.Errorf("made twice: %v", err)
+		t.Errorf("created twice: %v", err)
 	}
 	sess := full("s1")
 	sess.State, sess.Temporary = "running", false
@@ -83,7 +83,7 @@ func TestCompletions(t *testing.T) {
 	must(t, s.PutApproval(ctx, Approval{N: 7, State: ApprovalAnswered, Kind: "line", Body: []byte("{}")}, ""))
 	sess.State = "exited"
 	must(t, s.UpdateSession(ctx, sess))
-	line := full("s2") // its job tells of it
+	line := full("s2") // reported by its job
 	line.State, line.Temporary, line.Labels = "running", false, map[string]string{"longterm.mcp": "exec"}
 	must(t, s.CreateSession(ctx, line))
 	line.State = "exited"
@@ -118,14 +118,14 @@ func TestCompletions(t *testing.T) {
 	if got, _ := unread(t, s, "all", 100); !reflect.DeepEqual(got, want[2:]) {
 		t.Errorf("after two: %q", got)
 	}
-	must(t, s.Acknowledge(ctx, &all, 1<<60, 0, now)) // nor past what there was
+	must(t, s.Acknowledge(ctx, &all, 1<<60, 0, now)) // nor past the newest completion
 	endJob(t, s, "three")
 	if got, _ := unread(t, s, "all", 100); !reflect.DeepEqual(got, []string{"job three exited"}) {
 		t.Errorf("after all: %q", got)
 	}
-	endJob(t, s, "hook-of-all-12") // a hook's own
+	endJob(t, s, "hook-of-all-12") // a hook's own job
 	if got, _ := unread(t, s, "all", 100); len(got) != 1 {
-		t.Errorf("a hook is told of its own job: %q", got)
+		t.Errorf("a hook is notified of its own job: %q", got)
 	}
 	sub, err := s.Subscription(ctx, "all")
 	must(t, err)
@@ -174,6 +174,6 @@ func TestCompletionsAreBounded(t *testing.T) {
 	}
 	endJob(t, s, "nobody")
 	if all, _, _, err := s.Completions(ctx, &sub, 0, 10); err != nil || len(all) != 0 {
-		t.Errorf("for nobody %v is kept, %v", all, err)
+		t.Errorf("without a subscription %v is kept, %v", all, err)
 	}
 }

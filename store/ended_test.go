@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// What was noted of an end is of one process: not of the one before, nor of the next.
+// TestNotedEnd checks that a recorded end applies to one process: not to the one before, nor to the next.
 func TestNotedEnd(t *testing.T) {
 	dir, code, at := t.TempDir(), 3, time.Now().Round(0)
 	if rec := (Session{State: "running", PID: 7, Started: at}); ApplyEnd(dir, &rec) {
-		t.Errorf("nothing was noted: %+v", rec)
+		t.Errorf("without a record: %+v", rec)
 	}
-	for range 2 { // the second time it is there
+	for range 2 { // the second time it exists
 		if err := NoteEnd(dir, &Session{PID: 7, Started: at, Ended: at.Add(1), State: "exited", ExitCode: &code, Stopped: true}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What a session was given for its environment is in no file of the database once it was
-// removed: not in free pages, not in the log.
+// TestRemovedValuesAreInNoFile checks that values of a removed session's environment are in no file of the database:
+// not in free pages, not in the log.
 //
 // FAULT: A27
 func TestRemovedValuesAreInNoFile(t *testing.T) {
@@ -72,7 +72,7 @@ func TestRemovedValuesAreInNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if j, err := s.Job(ctx, "lives"); err != nil || string(j.Request) != lives {
-		t.Errorf("the request of a session that is there is %s, %v", j.Request, err)
+		t.Errorf("the request of an existing session is %s, %v", j.Request, err)
 	}
 	if j, err := s.Job(ctx, "id7"); err != nil || string(j.Request) != `{"argv":["true"]}` {
 		t.Errorf("the job's request is %s, %v", j.Request, err)

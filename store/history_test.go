@@ -16,7 +16,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal("no database, and a history: ", p, err)
 	}
 	if _, err := os.Stat(path); err == nil {
-		t.Fatal("reading made a database")
+		t.Fatal("reading created a database")
 	}
 	s, err := Open(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func TestHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The database is open, as a daemon's is, and what was written is not in its main file yet.
+	// The database is open, as a daemon's is, and the written data is not in its main file yet.
 	var got []string
 	for p, err := range History(ctx, path) {
 		if err != nil {
@@ -53,7 +53,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	for range History(ctx, path) {
-		break // whoever has seen enough
+		break // stop early
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,8 @@ func userSession(t testing.TB, s *Store, id string, change func(*Session)) {
 	must(t, s.CreateSession(context.Background(), r))
 }
 
-// Only ends of a user's runs count that no caller waited for, in sessions that were not seen since.
+// TestEnded checks that only ends of a user's runs count that no caller waited for, in sessions that were not seen
+// since.
 //
 // FEATURES: R130
 func TestEnded(t *testing.T) {
@@ -60,7 +61,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// Entries keep their numbers and marks, numbers are not used twice, and bells of one absence are one entry.
+// TestInbox checks that entries keep their numbers and marks, numbers are not used twice, and bells of one absence are
+// one entry.
 //
 // FEATURES: R130
 func TestInbox(t *testing.T) {

@@ -92,7 +92,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// The output in the record of a good run is dropped after a day; jobs are found by their line and kind.
+// TestJobs_DropOutputs checks that the output in the record of a successful run is dropped after a day, and that jobs
+// are found by their line and kind.
 //
 // FEATURES: R127
 func TestJobs_DropOutputs(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A session is rebuilt from its directory when the database is lost.
+// TestManifest checks that a session is rebuilt from its directory if the database is lost.
 //
 // FEATURES: R90, R93
 func TestManifest(t *testing.T) {
@@ -54,7 +54,7 @@ func TestManifestErrors(t *testing.T) {
 	}
 }
 
-// A write that fails leaves the manifest as it was.
+// TestManifest_Unchanged_AfterFailedWrite checks that a failed write leaves the manifest unchanged.
 func TestManifest_Unchanged_AfterFailedWrite(t *testing.T) {
 	dir := t.TempDir()
 	must(t, WriteManifest(dir, full("1")))

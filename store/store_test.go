@@ -48,7 +48,7 @@ func full(id string) Session {
 	}
 }
 
-// Every field is in use here, so that a new one is not forgotten in columns.
+// TestFullIsFull checks that every field is set here, so that no new field is missing in the columns.
 func TestFullIsFull(t *testing.T) {
 	v := reflect.ValueOf(full("x"))
 	for i := range v.NumField() {
@@ -167,7 +167,7 @@ func TestCorrupt(t *testing.T) {
 				t.Errorf("recovered %q", s.RecoveredFrom())
 			}
 			if kept, err := os.ReadFile(s.RecoveredFrom()); err != nil || !bytes.Equal(kept, bad) {
-				t.Errorf("what was corrupt is not kept: %v", err)
+				t.Errorf("the corrupt database is not kept: %v", err)
 			}
 			must(t, s.CreateSession(ctx, full("new")))
 		})

@@ -7,7 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// The alternate screen in its three modes, and what belongs to a screen and what to both.
+// TestAlternateScreen checks the alternate screen in its three modes, and which state belongs to a screen and which to
+// both.
 //
 // FEATURES: R34
 func TestAlternateScreen(t *testing.T) {
@@ -175,7 +176,8 @@ func TestBothScreens(t *testing.T) {
 	}
 }
 
-// The alternate screen is cut and grown at its edges, not reflowed; the primary under it is.
+// TestAlternateScreenResized checks that the alternate screen is cut and extended at its edges, not reflowed, and that
+// the primary screen is reflowed.
 //
 // FEATURES: R10
 func TestAlternateScreenResized(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Rows that nothing was written to take no memory, also when the screen is looked at and written down; what is seen of them is
-// the same.
+// TestBlankRowsAreMadeWhenWritten checks that unwritten rows take no memory, also after the screen was read or stored,
+// and look the same.
 func TestBlankRowsAreMadeWhenWritten(t *testing.T) {
 	made := func(term *Terminal) (n int) {
 		for _, r := range term.scr.Window() {
@@ -27,10 +27,10 @@ func TestBlankRowsAreMadeWhenWritten(t *testing.T) {
 		lazy.Frame(&f, Query{})
 		snap := lazy.AppendSnapshot(nil)
 		if n := made(lazy); n > min(len(text), 2) || made(eager) != 24 {
-			t.Errorf("%q: %d rows are made", text, n)
+			t.Errorf("%q: %d rows are allocated", text, n)
 		}
 		if len(f.Lines) != 24 || !bytes.Equal(snap, eager.AppendSnapshot(nil)) {
-			t.Errorf("%q: what was not made is not blank", text)
+			t.Errorf("%q: an unallocated row is not blank", text)
 		}
 		again := New(Options{Cols: 80, Rows: 24})
 		if err := again.Restore(snap); err != nil {

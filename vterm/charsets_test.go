@@ -16,8 +16,8 @@ var from0x21 = func() string {
 	return b.String()
 }()
 
-// TestSupplementalSets: the right halves of ISO 8859, as the Unicode Consortium's mapping tables
-// have them, each in a slot for sets of 96 characters. Where a position is free stands U+2426.
+// TestSupplementalSets checks the right halves of ISO 8859, by the Unicode Consortium's mapping tables, each in a slot
+// for sets of 96 characters. Unassigned positions show U+2426.
 //
 // FEATURES: R30
 func TestSupplementalSets(t *testing.T) {
@@ -104,7 +104,7 @@ func TestSpecialGraphics(t *testing.T) {
 	}
 }
 
-// TestTechnical: DEC's technical set, what is not a piece of a larger sign (VT330, appendix).
+// TestTechnical checks DEC's technical set, except pieces of larger signs (VT330, appendix).
 func TestTechnical(t *testing.T) {
 	for in, want := range map[string]string{
 		"<": "≤", "=": "≠", ">": "≥", "?": "∫", "@": "∴", "B": "∞", "C": "÷", "D": "Δ", "E": "∇", "F": "Φ", "G": "Γ",

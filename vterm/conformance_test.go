@@ -12,7 +12,7 @@ var fixtureDifferences = map[string]string{
 	"t0060-DECSC": "DECRC restores the pending wrap, as the VT510 and xterm since patch 279 do",
 }
 
-// TestFixtures replays recorded output whose screen xterm has shown.
+// TestFixtures replays recorded output whose screen in xterm is known.
 //
 // FEATURES: R30
 func TestFixtures(t *testing.T) {
@@ -32,7 +32,7 @@ func TestFixtures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A PTY in its usual state stood between the file and the terminal (ONLCR).
+			// A PTY in its default state was between the file and the terminal (ONLCR).
 			term := newTest(t, 80, 25, strings.ReplaceAll(string(data), "\n", "\r\n"))
 			got, want := text(term), trimLines(string(recorded))
 			if why := fixtureDifferences[name]; why != "" {

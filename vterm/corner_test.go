@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// cornerCases are questions on which emulators differ or that ours once got wrong; the
-// answers are xterm's unless docs/conformance.md says otherwise. The form is that of
-// functionCase.
+// cornerCases lists cases in which emulators differ or that ours once got wrong. The results are xterm's unless
+// docs/conformance.md names an exception. The form is that of functionCase.
 var cornerCases = []functionCase{
 	{"REP repeats what stands right before it", "ab\x1b[2b", "abbb @0,4"},
 	{"REP after a control does nothing", "ab\r\x1b[2b", "ab @0,0"},
@@ -68,8 +67,8 @@ func TestHardResetClearsHistory(t *testing.T) {
 	}
 }
 
-// TestResizeDoubleWidth: a line of double width has room for half as many characters, so
-// it is cut at the new half, on both screens; it is never broken in two.
+// TestResizeDoubleWidth checks that a line of double width has space for half as many characters, so it is cut at the
+// new half, on both screens, and is never wrapped.
 //
 // FEATURES: R30
 func TestResizeDoubleWidth(t *testing.T) {
@@ -80,7 +79,7 @@ func TestResizeDoubleWidth(t *testing.T) {
 			t.Errorf("narrower: %q, want %q", got, want)
 		}
 		if term.cur.Col > 5 {
-			t.Errorf("the cursor stands in column %d of a line of 6", term.cur.Col)
+			t.Errorf("the cursor is in column %d of a line of 6", term.cur.Col)
 		}
 		feed(term, "x")
 		if what := broken(term); what != "" {
@@ -94,8 +93,8 @@ func TestResizeDoubleWidth(t *testing.T) {
 	}
 }
 
-// TestDoubleWidthScrolledOut: the hidden half of a line does not come back in the history,
-// nor in the row that is used again.
+// TestDoubleWidthScrolledOut checks that the hidden half of a line does not come back in the history, nor in the row
+// that is reused.
 //
 // FEATURES: R30
 func TestDoubleWidthScrolledOut(t *testing.T) {

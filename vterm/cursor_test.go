@@ -2,8 +2,8 @@ package vterm_test
 
 import "testing"
 
-// Moving the cursor: the edges of the screen, the pending wrap, margins and origin mode, and
-// parameters that are omitted, zero or huge.
+// TestCursor checks cursor movement: the edges of the screen, the pending wrap, margins and origin mode, and parameters
+// that are omitted, zero or huge.
 //
 // FEATURES: R30
 func TestCursor(t *testing.T) {
@@ -590,7 +590,7 @@ func TestCursorShape(t *testing.T) {
 		{"\x1b[5 q", "5"},
 		{"\x1b[6 q", "6"},
 		{"\x1b[4 q\x1b[7 q", "4"},           // none such
-		{"\x1b[4 q\x1b[99 q", "4"},          // nor such
+		{"\x1b[4 q\x1b[99 q", "4"},          // nor such a style
 		{"\x1b[4 q\x1b[?12h", "3"},          // xterm: mode 12 is the blinking
 		{"\x1b[3 q\x1b[?12l", "4"},          // and its end
 		{"\x1b[6 q\x1b[!p", "6"},            // DECSTR leaves the shape

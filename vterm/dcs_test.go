@@ -35,7 +35,7 @@ func TestSwallowed(t *testing.T) {
 		term := (&example{}).terminal()
 		write(term, "a"+in+"b")
 		got := firstRow(term)
-		if name == "MC: printer controller" { // what goes to a printer elsewhere is shown here
+		if name == "MC: printer controller" { // text for a printer is shown here
 			got = strings.ReplaceAll(got, "printed?", "")
 		}
 		if got != "ab" {
@@ -45,7 +45,7 @@ func TestSwallowed(t *testing.T) {
 			t.Errorf("%s: %q is answered %q", name, in, r)
 		}
 		if e := eventsOf(term); len(e) > 0 {
-			t.Errorf("%s: %q tells %q", name, in, e)
+			t.Errorf("%s: %q reports %q", name, in, e)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A snapshot that is damaged anywhere is refused, and the terminal is as new.
+// TestDamagedSnapshots checks that a snapshot that is damaged anywhere is rejected, and that the terminal is as new.
 //
 // FEATURES: R93
 func TestDamagedSnapshots(t *testing.T) {
@@ -188,7 +188,7 @@ func TestDamagedSnapshots(t *testing.T) {
 		t.Error("with a byte more: restored")
 	}
 	if err := (&example{}).terminal().Restore(nil); err == nil {
-		t.Error("nothing: restored")
+		t.Error("an empty snapshot: restored")
 	}
 	again := (&example{}).terminal()
 	if err := again.Restore(snapshot); err != nil {

@@ -61,7 +61,7 @@ func randomOutput(r *rand.Rand) string {
 	}
 }
 
-// screenOf is what both engines should agree on.
+// screenOf returns the state in which both engines should agree.
 func screenOf(e vterm.Engine) string {
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{})

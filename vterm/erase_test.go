@@ -317,7 +317,7 @@ func TestErase(t *testing.T) {
 	})
 }
 
-// Erased cells have the background in force and nothing else of the rendition.
+// TestEraseColour checks that erased cells have the background in force and no other rendition.
 //
 // FEATURES: R30
 func TestEraseColour(t *testing.T) {
@@ -366,7 +366,7 @@ func TestEraseColour(t *testing.T) {
 			t.Errorf("%s: %+v", name, st)
 		}
 	}
-	// DECALN and DECSED are told apart from it: the first has no colour at all.
+	// DECALN and DECSED differ from it: the first sets no colour at all.
 	term := (&example{}).terminal()
 	write(term, pen+"\x1b#8")
 	if _, st := cellAt(term, 1, 1); st != (vterm.Style{}) {

@@ -8,12 +8,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// An example is output on a small screen and what is seen of it afterwards. Every example is
-// also written a byte at a time, and carried through a snapshot at its end: the same must be
-// seen. Positions are 0-based.
+// example is output on a small screen and the expected screen. Every example is also written byte by byte, and restored
+// from a snapshot at its end, with the same result. Positions are 0-based.
 type example struct {
 	name string
-	spec string // where it is said, or which terminal's behaviour it is
+	spec string // specification, or the terminal whose behaviour it is
 	cols int    // 10 when 0
 	rows int    // 4 when 0
 	in   string
@@ -23,9 +22,9 @@ type example struct {
 	col     int
 	pending bool     // the wrap is due
 	hidden  bool     // the cursor is
-	history []string // nil: not looked at
+	history []string // nil: not compared
 	replies string
-	events  []string // as eventText has them; nil: not looked at
+	events  []string // as eventText formats them; nil: not compared
 	options vterm.Options
 }
 
@@ -79,7 +78,7 @@ func (e *example) run(t *testing.T) {
 		t.Errorf("%s\n%q is answered\n\t%q, want\n\t%q", e.spec, e.in, got, e.replies)
 	}
 	if got := eventsOf(term); e.events != nil && strings.Join(got, "\n") != strings.Join(e.events, "\n") {
-		t.Errorf("%s\n%q tells\n\t%q, want\n\t%q", e.spec, e.in, got, e.events)
+		t.Errorf("%s\n%q reports\n\t%q, want\n\t%q", e.spec, e.in, got, e.events)
 	}
 	if what := unsound(term); what != "" {
 		t.Errorf("%s\n%q: %s", e.spec, e.in, what)
@@ -117,7 +116,7 @@ func checkSnapshot(t *testing.T, term *vterm.Terminal, in string) {
 	write(term, onward)
 	write(again, onward)
 	if got, want := everything(again), everything(term); got != want {
-		t.Errorf("%q restored goes on otherwise:\n%s", in, difference(got, want))
+		t.Errorf("%q restored continues differently:\n%s", in, difference(got, want))
 	}
 	if got, want := string(again.Replies(nil)), string(term.Replies(nil)); got != want {
 		t.Errorf("%q restored answers %q, want %q", in, got, want)
@@ -168,7 +167,7 @@ var eventNames = map[vterm.EventKind]string{
 	vterm.EventSync: "sync", vterm.EventWindow: "window", vterm.EventReset: "reset", vterm.EventDropped: "lost",
 }
 
-// eventText is an event as "kind name|text|number", without what is empty at its end.
+// eventText formats an event as "kind name|text|number", without empty parts at its end.
 func eventText(e vterm.Event) string {
 	s := fmt.Sprintf("%s %s|%s|%d", eventNames[e.Kind], e.Name, e.Text, e.Num)
 	return strings.TrimRight(strings.TrimSuffix(s, "|0"), "| ")
@@ -217,7 +216,7 @@ func lineState(f *vterm.Frame, l *vterm.Line) string {
 	}
 	n := len(l.Cells)
 	for n > 0 && l.Cells[n-1] == 0 {
-		n-- // left out or zero: the same
+		n-- // omitted and zero are equal
 	}
 	for _, c := range l.Cells[:n] {
 		if c == 0 {
@@ -243,7 +242,7 @@ func lineState(f *vterm.Frame, l *vterm.Line) string {
 	return b.String()
 }
 
-// unsound names what no output may do to what is shown, or is empty.
+// unsound returns a violated invariant of any screen, or "".
 func unsound(t *vterm.Terminal) string {
 	var f vterm.Frame
 	for _, which := range []vterm.ScreenKind{vterm.ScreenPrimary, vterm.ScreenAlternate} {

@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/payload"
 )
 
-// slowly writes a byte at a time and keeps every row in cells, so that nothing can go one of
-// the fast paths through lines, runs, whole sequences or packed rows.
+// slowly writes byte by byte and keeps every row in cells, so that no fast path of lines, runs, whole sequences or
+// packed rows is used.
 func slowly(t *Terminal, data []byte) {
 	for i := range data {
 		_, _ = t.Write(data[i : i+1])
@@ -72,7 +72,7 @@ func compareFast(t *testing.T, fast, slow *Terminal, data []byte, pieces ...int)
 	}
 	slowly(slow, data)
 	for _, term := range []*Terminal{fast, slow} {
-		feed(term, "\x18") // ends whatever was begun; what is left of it means nothing
+		feed(term, "\x18") // ends any unfinished sequence; its rest has no effect
 		term.parser = parse.Parser{VT52: term.parser.VT52}
 		term.tables.Version = 0
 	}
@@ -125,7 +125,7 @@ func TestFast(t *testing.T) {
 	}
 }
 
-// TestLoose prints in colours that hardly come again, which get no ids, with what ends runs and rows among them.
+// TestLoose prints in colours that rarely repeat, which get no ids, with sequences that end runs and rows among them.
 //
 // FEATURES: R25
 func TestLoose(t *testing.T) {
@@ -142,7 +142,7 @@ func TestLoose(t *testing.T) {
 	}
 }
 
-// TestLooseLetters prints single letters in colours that hardly come again, with one thing among them that is no such letter.
+// TestLooseLetters prints single letters in colours that rarely repeat, with one other thing among them.
 //
 // FEATURES: R25
 func TestLooseLetters(t *testing.T) {
@@ -196,7 +196,7 @@ func TestLooseRuns(t *testing.T) {
 	}
 }
 
-// TestNewColors holds what is read at once of sequences that set a colour to what the parser reads.
+// TestNewColors compares the fast reading of sequences that set a colour with the parser's.
 //
 // FEATURES: R25
 func TestNewColors(t *testing.T) {
@@ -216,7 +216,7 @@ func TestNewColors(t *testing.T) {
 		feed(slow, string(data))
 		taken := fast.runColorSGRs(data)
 		if want := good(a) && good(b) && good(c) && end == "m"; (taken > 0) != want {
-			t.Fatalf("%q: %d bytes are taken", s, taken)
+			t.Fatalf("%q: %d bytes are consumed", s, taken)
 		}
 		feed(fast, string(data[taken:]))
 		if taken > 0 && (fast.pen != slow.pen || fast.cur != slow.cur) {
@@ -264,7 +264,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// TestLooseStylesGetNoIDs holds the style table to the lasting styles while colours do not come again.
+// TestLooseStylesGetNoIDs checks that the style table has only permanent styles while colours do not repeat.
 func TestLooseStylesGetNoIDs(t *testing.T) {
 	term := New(Options{Cols: 80, Rows: 24})
 	for range 3 {
@@ -280,7 +280,7 @@ func TestLooseStylesGetNoIDs(t *testing.T) {
 	}
 }
 
-// TestFastPayloads writes every payload as it is measured.
+// TestFastPayloads writes every payload as the benchmarks do.
 func TestFastPayloads(t *testing.T) {
 	for _, p := range payload.All {
 		data := p.Generate(30_000)
@@ -317,7 +317,7 @@ func TestPassLines(t *testing.T) {
 					t.Fatalf("%d rows, lines of %d: %s", rows, length, what)
 				}
 				if !bytes.Equal(whole.AppendSnapshot(nil), cut.AppendSnapshot(nil)) {
-					t.Fatalf("%d rows, lines of %d, after %q: differs from what pieces give", rows, length, begin)
+					t.Fatalf("%d rows, lines of %d, after %q: differs from the result in pieces", rows, length, begin)
 				}
 			}
 		}
@@ -353,7 +353,7 @@ func TestPassSteps(t *testing.T) {
 				term.Resize(max(1, o.Cols/3), o.Rows)
 			}
 			cut.tables.Version = whole.tables.Version
-			whole.parser, cut.parser = parse.Parser{}, parse.Parser{} // what is left of a sequence means nothing
+			whole.parser, cut.parser = parse.Parser{}, parse.Parser{} // the rest of a sequence has no effect
 			if what := broken(whole); what != "" {
 				t.Fatalf("%+v after %q: %s", o, begin, what)
 			}
@@ -462,7 +462,7 @@ func TestKnownSGR(t *testing.T) {
 		}
 	}
 	if term.sgrCache.learned == 0 {
-		t.Error("nothing was remembered")
+		t.Error("nothing was cached")
 	}
 }
 

@@ -14,12 +14,12 @@ type field struct {
 	steps []step
 }
 
-// step goes from a value to one that it holds; an index of -1 follows a pointer.
+// step leads from a value to one that it contains; an index of -1 follows a pointer.
 type step int
 
 const follow step = -1
 
-// at is the field of a terminal, addressable and settable; false: it has none, for want of a screen, say.
+// at returns the field of a terminal, addressable and settable; false: it does not exist, for example without a screen.
 func (f *field) at(t *Terminal) (v reflect.Value, ok bool) {
 	v = reflect.ValueOf(t).Elem()
 	for _, s := range f.steps {
@@ -143,7 +143,7 @@ func fate(f *field, do func(*Terminal) *Terminal) (kept, lost, other bool) {
 	before, _ := f.at(populated())
 	for _, o := range append(others(before), before) {
 		if known && reflect.DeepEqual(o.Interface(), untouched.Interface()) {
-			continue // nothing would be learned
+			continue // it would show nothing
 		}
 		func() {
 			defer func() { _ = recover() }() // it cannot be
@@ -167,8 +167,8 @@ func fate(f *field, do func(*Terminal) *Terminal) (kept, lost, other bool) {
 	return kept, lost, other
 }
 
-// notInSnapshots are the fields that no snapshot has by themselves, with the reason. A * stands for all
-// that a part holds.
+// notInSnapshots lists the fields that no snapshot contains separately, with the reason. A * matches all fields of a
+// part.
 var notInSnapshots = map[string]string{
 	"opts.*":      "the next owner has its own",
 	"scrolls":     "the owner's",
@@ -221,7 +221,7 @@ var notInSnapshots = map[string]string{
 	"scrollback.scratch": "a buffer", "scrollback.tables": "the terminal's",
 }
 
-// notReset are the fields that RIS leaves as they are, or cannot be seen to reset, with the reason.
+// notReset lists the fields that RIS does not change, or whose reset cannot be seen, with the reason.
 var notReset = map[string]string{
 	"opts.*": "the owner's",
 
@@ -244,8 +244,8 @@ var notReset = map[string]string{
 	"scrollback.ReflowedCells": "a counter for tests",
 }
 
-// TestNoFieldIsForgotten: each field of the emulator's state comes back from a snapshot and is set by RIS,
-// or stands above with the reason. A new field fails until one of the two is so.
+// TestNoFieldIsForgotten checks that each field of the emulator's state is restored from a snapshot and set by RIS, or
+// is listed above with the reason. A new field fails until one of the two holds.
 //
 // FEATURES: R90
 func TestNoFieldIsForgotten(t *testing.T) {
@@ -290,14 +290,14 @@ func TestNoFieldIsForgotten(t *testing.T) {
 			used[name] = true
 			switch {
 			case !well && !listed:
-				t.Errorf("%s seems not to %s: code it, or say above why not", name, c.what)
+				t.Errorf("%s seems not to %s: implement it, or give the reason above", name, c.what)
 			case well && listed:
-				t.Errorf("%s is said not to %s, but it does", name, c.what)
+				t.Errorf("%s is listed as not to %s, but it does", name, c.what)
 			}
 		}
 		for entry := range c.reasons {
 			if !used[entry] {
-				t.Errorf("%s is said not to %s, but there is no such field", entry, c.what)
+				t.Errorf("%s is listed as not to %s, but there is no such field", entry, c.what)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 )
 
-// rowsOf lists the rows that a frame holds.
+// rowsOf lists the rows of a frame.
 func rowsOf(f *Frame) []int {
 	var rows []int
 	for _, l := range f.Lines {
@@ -51,7 +51,7 @@ func TestFrameSince(t *testing.T) {
 		}
 		term.Frame(&f, Query{Since: f.Version})
 		if len(f.Lines) != 0 {
-			t.Errorf("%s: rows %v though nothing changed since", c.name, rowsOf(&f))
+			t.Errorf("%s: rows %v without a change", c.name, rowsOf(&f))
 		}
 	}
 }

@@ -11,15 +11,15 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// functionCase proves a row: input on a terminal of 10×4, and what is seen afterwards:
-// the rows joined by "/", the cursor as row,col, and the replies.
+// functionCase tests a row: input on a terminal of 10×4, and the expected result: the rows joined by "/", the cursor as
+// row,col, and the replies.
 type functionCase struct {
 	row   string // "CSI A": kind and match of the row
 	input string
 	want  string
 }
 
-// seen is what functionCase.want is compared with.
+// seen returns the text to compare with functionCase.want.
 func seen(t *Terminal) string {
 	rows := strings.Split(text(t), "\n")
 	s := fmt.Sprintf("%s @%d,%d", strings.Join(rows, "/"), t.cur.Row, t.cur.Col)
@@ -77,7 +77,7 @@ func allRows() []string {
 	return rows
 }
 
-// TestModes proves that every mode can be set, asked, saved and reset, or is fixed.
+// TestModes checks that every mode can be set, queried, saved and reset, or is fixed.
 func TestModes(t *testing.T) {
 	for _, m := range modeTable {
 		term := newTest(t, 80, 24)

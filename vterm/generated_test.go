@@ -11,9 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// What must hold for any output is tried with output made by chance: of functions that there are,
-// with parameters at the edges, between text of all widths. The seeds are fixed; a failure names
-// its own.
+// Invariants that must hold for any output are checked with random output: existing functions, with parameters at the
+// edges, between text of all widths. The seeds are fixed; a failure names its own.
 
 var generatedText = []string{
 	"a", "word ", "0123456789", "longer than a row is wide ", "你", "你好你好你好", "e\u0301", "\u0301", "\U0001F469\u200d\U0001F4BB",
@@ -91,7 +90,8 @@ func outputs(t *testing.T, many int, f func(t *testing.T, r *rand.Rand, pieces [
 // smallOptions keep requests for other sizes away, so that a screen can be compared as a whole.
 var smallOptions = vterm.Options{Cols: 12, Rows: 5, ScrollbackLines: 40, FixedSize: true}
 
-// After every piece of any output the screen, the cursor and the history are sound.
+// TestGeneratedIsSound checks that the invariants of the screen, the cursor and the history hold after every piece of
+// any output.
 //
 // FEATURES: R30, R93
 func TestGeneratedIsSound(t *testing.T) {
@@ -110,7 +110,7 @@ func TestGeneratedIsSound(t *testing.T) {
 	})
 }
 
-// Any split of the same bytes gives the same state, answers and events.
+// TestGeneratedSplit checks that any split of the same bytes gives the same state, replies and events.
 //
 // FEATURES: R26
 func TestGeneratedSplit(t *testing.T) {
@@ -160,7 +160,7 @@ func TestGeneratedSnapshot(t *testing.T) {
 		write(term, in[at:])
 		write(again, in[at:])
 		if a, b := everything(term), everything(again); a != b {
-			t.Errorf("restored at %d it goes on: %s", at, difference(b, a))
+			t.Errorf("restored at %d it continues: %s", at, difference(b, a))
 		}
 		if a, b := term.Replies(nil), again.Replies(nil); string(a) != string(b) {
 			t.Errorf("restored at %d it answers %q, want %q", at, b, a)
@@ -171,7 +171,7 @@ func TestGeneratedSnapshot(t *testing.T) {
 	})
 }
 
-// The rows that changed since a frame, put over it, make the whole frame.
+// TestGeneratedDeltas checks that the rows that changed since a frame, merged into it, give the complete frame.
 //
 // FEATURES: R35
 func TestGeneratedDeltas(t *testing.T) {
@@ -209,7 +209,7 @@ func TestGeneratedDeltas(t *testing.T) {
 			}
 			for j := range whole.Lines {
 				if got, want := rows[j], lineState(&whole, &whole.Lines[j]); got != want {
-					t.Errorf("after piece %d, %q: row %d is kept as\n\t%s, is\n\t%s", i, p, j, got, want)
+					t.Errorf("after piece %d, %q: row %d is stored as\n\t%s, is\n\t%s", i, p, j, got, want)
 					return
 				}
 			}
@@ -218,7 +218,7 @@ func TestGeneratedDeltas(t *testing.T) {
 			}
 			term.Frame(&delta, vterm.Query{Since: since})
 			if len(delta.Lines) != 0 {
-				t.Errorf("after piece %d: %d rows changed though nothing was written", i, len(delta.Lines))
+				t.Errorf("after piece %d: %d rows changed without output", i, len(delta.Lines))
 			}
 		}
 	})
@@ -252,7 +252,7 @@ func TestGeneratedFramesStay(t *testing.T) {
 	})
 }
 
-// Packing changes nothing that can be seen, then or later.
+// TestGeneratedPack checks that packing changes nothing that is visible, then or later.
 func TestGeneratedPack(t *testing.T) {
 	outputs(t, 200, func(t *testing.T, r *rand.Rand, pieces []string) {
 		plain, packed := vterm.New(smallOptions), vterm.New(smallOptions)
@@ -280,7 +280,7 @@ func TestGeneratedReset(t *testing.T) {
 		_, _ = term.Replies(nil), fresh.Replies(nil)
 		write(term, probe)
 		write(fresh, probe)
-		drop := func(s string) string { // ids of lines and the shown alternate screen go on
+		drop := func(s string) string { // ids of lines and the shown alternate screen continue
 			var out []string
 			for _, line := range strings.Split(s, "\n") {
 				if !strings.HasPrefix(line, "first") && !strings.HasPrefix(line, "screen 2") {
@@ -298,8 +298,8 @@ func TestGeneratedReset(t *testing.T) {
 	})
 }
 
-// Reading history, all of it or its newest lines, does not change what it shows in a later size: a daemon that replays its
-// journal does not repeat the reads. Nor does a snapshot change anything.
+// TestGeneratedHistoryRead checks that reading history, all of it or its newest lines, does not change its content in a
+// later size: a daemon that replays its journal does not repeat the reads. A snapshot does not change it either.
 //
 // FEATURES: R10, R26
 func TestGeneratedHistoryRead(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// heapOf is what f keeps alive, in bytes.
+// heapOf returns how many bytes the result of f keeps alive.
 func heapOf(f func() any) (any, int) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -88,7 +88,7 @@ func TestHistoryBounds(t *testing.T) {
 	none := New(Options{Cols: 20, Rows: 2, ScrollbackLines: -1})
 	feed(none, "a\r\nb\r\nc\r\n")
 	if none.History().Len() != 0 {
-		t.Error("history is kept against the options")
+		t.Error("history is kept despite the options")
 	}
 }
 
@@ -258,7 +258,7 @@ func checkRecent(t *testing.T, term *Terminal, all History, n int) {
 	}
 }
 
-// TestResizeKeepsCursor names what is done with cursor and rows, case by case.
+// TestResizeKeepsCursor checks the cursor and rows after a resize, case by case.
 func TestResizeKeepsCursor(t *testing.T) {
 	for _, c := range []struct {
 		name, input string

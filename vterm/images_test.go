@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Where an image's first cell is stays known when its rows scroll, also above the screen.
+// TestPlaced checks that the position of an image's first cell stays known when its rows scroll, also above the screen.
 //
 // FEATURES: R112
 func TestPlaced(t *testing.T) {
@@ -37,11 +37,11 @@ func TestPlaced(t *testing.T) {
 		}
 	}
 	if wide, high := term.coveredCells(&Placement{Image: &Image{Format: ImageSixel, Width: 20, Height: 36}, Cols: 3, Rows: 3}); wide != 2.5 || high != 2.25 {
-		t.Errorf("an image that is not stretched is spread over %v × %v", wide, high)
+		t.Errorf("an unscaled image covers %v × %v", wide, high)
 	}
 	feed(term, strings.Repeat("\n", 20))
 	if got := at(); got != nil {
-		t.Errorf("what scrolled away is at %v", got)
+		t.Errorf("a scrolled-off image is at %v", got)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestITermFileIsLong(t *testing.T) {
 	}
 	term = newTest(t, 20, 6, "\x1b]1337;File=inline=1:"+long+"\x07")
 	if len(term.images.Images) != 1 {
-		t.Error("a file that comes at once is refused")
+		t.Error("a complete file is rejected")
 	}
 	term = newTest(t, 20, 6, "\x1b]1337;Xile=inline=1:"+long+"\x07x")
 	if len(term.images.Images) != 0 || text(term) != "x" {
@@ -161,12 +161,12 @@ func TestPlacedAbove(t *testing.T) {
 	for _, r := range [][2]int{{-1, 8}, {8, 9}, {5, 5}, {6, 2}} {
 		same("a range that is none", at(r[0], r[1]), nil)
 	}
-	feed(term, strings.Repeat("\r\nmore", 5)) // lines 0 to 2 are dropped: of the first four rows are left
+	feed(term, strings.Repeat("\r\nmore", 5)) // lines 0 to 2 are dropped: four rows of the first image are left
 	same("its beginning is gone", at(0, 10), map[int]Place{1: {-2, 2, 3, 6}, 2: {4, 2, 2, 1}})
 	same("seen from further down", at(2, 10), map[int]Place{1: {-2, 2, 3, 6}, 2: {4, 2, 2, 1}})
 
 	term = New(Options{Cols: 20, Rows: 4, ScrollbackLines: 2})
-	feed(term, "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=8;AAAA\x1b\\") // it is on the screen still
+	feed(term, "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=8;AAAA\x1b\\") // it is still on the screen
 	same("it goes on on the screen", at(0, 2), map[int]Place{1: {-2, 0, 3, 8}})
 	same("on the screen", f.Placed, map[int]Place{1: {-4, 0, 3, 8}})
 

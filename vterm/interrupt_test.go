@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Sequences that are interrupted, odd, too long or not known.
+// TestInterrupted checks sequences that are interrupted, malformed, too long or unknown.
 //
 // FEATURES: R30, R93
 func TestInterrupted(t *testing.T) {
@@ -291,8 +291,8 @@ func TestStringsTooLong(t *testing.T) {
 	}
 }
 
-// Every control sequence there can be, with every prefix and a few intermediates, is taken whole:
-// what follows it is shown, and shown once.
+// TestEveryControlSequence checks that every control sequence, with every prefix and a few intermediates, is consumed
+// completely: the following text is shown, once.
 func TestEveryControlSequence(t *testing.T) {
 	for _, prefix := range []string{"", "?", ">", "=", "<"} {
 		for _, inter := range []string{"", " ", "!", "\"", "#", "$", "&", "'", "*", "+", ",", "-", "$$", " !"} {
@@ -304,7 +304,7 @@ func TestEveryControlSequence(t *testing.T) {
 					if what := unsound(term); what != "" {
 						t.Fatalf("%q: %s", in, what)
 					}
-					write(term, "\x1b<\x1bc@") // VT52 mode and all else ended
+					write(term, "\x1b<\x1bc@") // ends VT52 mode and everything else
 					if got := firstRow(term); got != "@" {
 						t.Fatalf("after %q and a reset: %q", in, got)
 					}

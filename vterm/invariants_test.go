@@ -76,7 +76,7 @@ func checkRestore(t *testing.T, term *Terminal) {
 	_, _ = again.Write(tail)
 	if x, y := state(term), state(again); x != y {
 		x, y = firstDifference(x, y)
-		t.Fatalf("restored terminal goes on differently\n%q\n%q", x, y)
+		t.Fatalf("restored terminal continues differently\n%q\n%q", x, y)
 	}
 }
 
@@ -104,7 +104,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// TestHostile feeds what is meant to hurt, and expects an end, soon, with bounded memory.
+// TestHostile feeds malicious output, and expects an end, soon, with bounded memory.
 //
 // FEATURES: R93
 func TestHostile(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // gfx is a command of the kitty graphics protocol.
 func gfx(control, payload string) string { return "\x1b_G" + control + ";" + payload + "\x1b\\" }
 
-// picture draws the screen, "#" where an image shows, then cursor, images kept and replies.
+// picture draws the screen, "#" for image cells, then cursor, stored images and replies.
 func picture(t *Terminal) string {
 	var f Frame
 	t.Frame(&f, Query{})

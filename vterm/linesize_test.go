@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Rows of double width and height: half as many columns, and what ends it.
+// TestLineSizes checks rows of double width and height: half as many columns, and what ends it.
 //
 // FEATURES: R30
 func TestLineSizes(t *testing.T) {

@@ -93,7 +93,7 @@ func TestModesTheViewerSees(t *testing.T) {
 			}
 		}
 		if (changes > 0) != (want != begin) {
-			t.Errorf("%q tells %d changes of modes", c.in, changes)
+			t.Errorf("%q reports %d changes of modes", c.in, changes)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestKittyKeyboard(t *testing.T) {
 		checkSnapshot(t, term, c.in)
 	}
 
-	// A full stack drops its oldest entry: what was pushed last comes back in order.
+	// A full stack drops its oldest entry, and the newest ones come back in order.
 	term := (&example{}).terminal()
 	for i := range 40 {
 		write(term, fmt.Sprintf("\x1b[>%du", i%31+1))

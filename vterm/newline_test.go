@@ -2,7 +2,7 @@ package vterm
 
 import "testing"
 
-// Text from a pipe has line feeds alone; it stays at the left, after a reset too.
+// TestNewLineOption checks that text from a pipe, which has line feeds alone, stays at the left, also after a reset.
 func TestNewLineOption(t *testing.T) {
 	for _, in := range []string{"one\ntwo", "\x1bcone\ntwo", "\x1b[!pone\ntwo"} {
 		term := New(Options{Cols: 10, Rows: 3, NewLine: true})

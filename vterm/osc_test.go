@@ -79,7 +79,7 @@ func TestEventsOfStrings(t *testing.T) {
 		term := (&example{}).terminal()
 		write(term, c.in)
 		if got := eventsOf(term); strings.Join(got, "\n") != strings.Join(c.want, "\n") {
-			t.Errorf("%s (%s): %q tells\n\t%q, want\n\t%q", c.name, c.spec, c.in, got, c.want)
+			t.Errorf("%s (%s): %q reports\n\t%q, want\n\t%q", c.name, c.spec, c.in, got, c.want)
 		}
 		if got := term.Replies(nil); len(got) > 0 {
 			t.Errorf("%s: %q is answered %q", c.name, c.in, got)
@@ -87,7 +87,7 @@ func TestEventsOfStrings(t *testing.T) {
 	}
 }
 
-// What a text of an event may be long is bounded, at a character.
+// TestLongTexts checks that the length of an event's text is bounded, at a character.
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("é", 200_000)
 	for open, bound := range map[string]int{"\x1b]2;": 4096, "\x1b]7;": 64 << 10, "\x1b]133;A;": 64 << 10, "\x1b]9;": 64 << 10} {
@@ -326,7 +326,8 @@ func TestHyperlinks(t *testing.T) {
 	}
 }
 
-// The clipboard is answered only where that is allowed, with what programs have put there.
+// TestClipboardQuery checks that the clipboard is reported only if that is allowed, with the content that programs have
+// set.
 func TestClipboardQuery(t *testing.T) {
 	for _, c := range []struct {
 		name  string

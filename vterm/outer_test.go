@@ -2,7 +2,8 @@ package vterm
 
 import "testing"
 
-// Programs are answered with the colours, the scheme and the keyboard of the terminal around theirs, unless they set others.
+// TestOuter checks that programs get the colours, the scheme and the keyboard of the outer terminal, unless they set
+// others.
 //
 // FAULT: H8
 // FAULT: H10

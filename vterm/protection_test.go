@@ -2,7 +2,7 @@ package vterm_test
 
 import "testing"
 
-// Protected cells: DECSCA's spared by selective erases, SPA's by all.
+// TestProtection checks that selective erases spare cells protected by DECSCA, and that all erases spare those of SPA.
 //
 // FEATURES: R30
 func TestProtection(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Rectangles: filling, copying, erasing and changing what lies within four edges.
+// TestRectangles checks rectangles: filling, copying, erasing and changing the cells within four edges.
 //
 // FEATURES: R30
 func TestRectangles(t *testing.T) {

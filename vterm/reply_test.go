@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/replyform"
 )
 
-// queries ask for every kind of answer.
+// queries lists queries for every kind of reply.
 var queries = []string{
 	"\x1b[c", "\x1b[61\"p\x1b[c\x1b[65\"p", "\x1b[>c", "\x1b[=c", "\x1b[>q", "\x1b[?2l\x1bZ\x1b<",
 	"\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?15n\x1b[?25n\x1b[?26n\x1b[?53n\x1b[?56n\x1b[?75n\x1b[?85n", "\x1b[?996n",
@@ -26,7 +26,7 @@ var queries = []string{
 	"\x1b G\x1b[c\x1bP$qm\x1b\\\x1b]4;1;?\x1b\\\x1b_Gi=1,a=p;\x1b\\\x1b F",
 }
 
-// TestReplies proves that every answer has a form of the table, and that each form can be had.
+// TestReplies checks that every reply has a form of the table, and that each form occurs.
 //
 // FAULT: A13
 func TestReplies(t *testing.T) {
@@ -40,7 +40,7 @@ func TestReplies(t *testing.T) {
 			t.Errorf("%q: %v", q, err)
 		}
 		if strings.Contains(r, "PWN") {
-			t.Errorf("%q is answered with what was printed: %q", q, r)
+			t.Errorf("%q is answered with its own output: %q", q, r)
 		}
 		for k := range kinds {
 			seen[k]++
@@ -48,7 +48,7 @@ func TestReplies(t *testing.T) {
 	}
 	for _, k := range replyform.Kinds {
 		if seen[k.Name] == 0 {
-			t.Errorf("nothing is answered with %s", k.Name)
+			t.Errorf("no query is answered with %s", k.Name)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func functionInputs() []string {
 	return list
 }
 
-// FuzzReplies proves that nothing that is printed gets into an answer, but for numbers.
+// FuzzReplies checks that no output gets into a reply, except numbers.
 //
 // FAULT: A13
 func FuzzReplies(f *testing.F) {

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// answer is what a question is answered with on a screen of 10 columns and 4 rows.
+// answer returns the reply to a query on a screen of 10 columns and 4 rows.
 type answer struct {
 	name, spec, in, want string
 }
@@ -34,7 +34,7 @@ func checkAnswers(t *testing.T, answers []answer) {
 	}
 }
 
-// TestReports: what the terminal says of itself, of its cursor and its size.
+// TestReports checks the terminal's reports of itself, of its cursor and its size.
 //
 // FEATURES: R30
 func TestReports(t *testing.T) {
@@ -122,8 +122,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestCapabilities: XTGETTCAP answers what it knows, up to the first name it does not, and repeats
-// nothing it does not know.
+// TestCapabilities checks that XTGETTCAP answers known names, up to the first unknown one, and never repeats unknown
+// text.
 func TestCapabilities(t *testing.T) {
 	hex := func(s string) string { return fmt.Sprintf("%X", s) }
 	known := func(name, value string) string { return "\x1bP1+r" + hex(name) + "=" + hex(value) + "\x1b\\" }
@@ -149,7 +149,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// TestPresentation: DECCIR there and back. What is restored from a report is what was reported.
+// TestPresentation checks DECCIR in both directions: the restored state is the reported one.
 //
 // FEATURES: R30
 func TestPresentation(t *testing.T) {
@@ -194,7 +194,7 @@ func TestPresentation(t *testing.T) {
 	}
 }
 
-// TestChecksum: DECRQCRA, the negated sum of what is shown, and the flags of XTCHECKSUM.
+// TestChecksum checks DECRQCRA, the negated sum of the shown cells, and the flags of XTCHECKSUM.
 func TestChecksum(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
@@ -220,7 +220,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestWindowOps: XTWINOPS and its siblings: sizes asked, and sizes asked for.
+// TestWindowOps checks XTWINOPS and its siblings: sizes queried, and sizes requested.
 //
 // FEATURES: R30
 func TestWindowOps(t *testing.T) {
@@ -257,7 +257,7 @@ func TestWindowOps(t *testing.T) {
 			t.Errorf("%s (%s): %q is answered %q, want %q", c.name, c.spec, c.in, got, c.replies)
 		}
 		if got := strings.Join(eventsOf(term), ", "); got != c.events {
-			t.Errorf("%s (%s): %q tells %q, want %q", c.name, c.spec, c.in, got, c.events)
+			t.Errorf("%s (%s): %q reports %q, want %q", c.name, c.spec, c.in, got, c.events)
 		}
 		var f vterm.Frame
 		term.Frame(&f, vterm.Query{})

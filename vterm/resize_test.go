@@ -75,7 +75,7 @@ func TestReflow(t *testing.T) {
 	}
 }
 
-// Styles, links and protection stay with their characters across a reflow.
+// TestReflowKeepsLooks checks that styles, links and protection stay with their characters across a reflow.
 //
 // FEATURES: R10
 func TestReflowKeepsLooks(t *testing.T) {
@@ -90,7 +90,7 @@ func TestReflowKeepsLooks(t *testing.T) {
 	}
 }
 
-// logicalLine is the looks of all cells that show something, however they are broken.
+// logicalLine returns the styles of all visible cells, however they are wrapped.
 func logicalLine(t *vterm.Terminal) string {
 	var f vterm.Frame
 	t.Frame(&f, vterm.Query{})
@@ -114,7 +114,7 @@ func logicalLine(t *vterm.Terminal) string {
 	var l vterm.Line
 	for i := range h.Len() {
 		h.Line(i, &l)
-		t.Frame(&f, vterm.Query{}) // with what the line refers to
+		t.Frame(&f, vterm.Query{}) // including the line's references
 		add(&l)
 	}
 	for i := range f.Lines {

@@ -2,7 +2,7 @@ package vterm_test
 
 import "testing"
 
-// What DECSC keeps, what it does not, and what DECRC makes of it after a change.
+// TestSaveRestore checks what DECSC saves, what it does not, and what DECRC restores of it after a change.
 //
 // FEATURES: R30
 func TestSaveRestore(t *testing.T) {

@@ -2,7 +2,7 @@ package vterm_test
 
 import "testing"
 
-// Scrolling: whole lines, regions, boxes and columns, and what reaches the history.
+// TestScroll checks scrolling: whole lines, regions, boxes and columns, and which lines reach the history.
 //
 // FEATURES: R30
 func TestScroll(t *testing.T) {

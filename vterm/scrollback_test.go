@@ -45,7 +45,7 @@ func TestScrollbackIDs(t *testing.T) {
 	}
 }
 
-// A history bounded in lines or bytes, or none at all.
+// TestScrollbackBounds checks a history bounded in lines or bytes, and none at all.
 //
 // FEATURES: R10, R93
 func TestScrollbackBounds(t *testing.T) {
@@ -81,7 +81,8 @@ func TestScrollbackBounds(t *testing.T) {
 	}
 }
 
-// What a line looked like when it left the screen is kept: styles, links, widths, wraps, sizes.
+// TestScrollbackKeepsLooks checks that a line in the history looks as it did on the screen: styles, links, widths,
+// wraps, sizes.
 //
 // FEATURES: R10
 func TestScrollbackKeepsLooks(t *testing.T) {
@@ -111,7 +112,7 @@ func TestScrollbackKeepsLooks(t *testing.T) {
 			t.Fatalf("%q: %d lines", line, h.Len())
 		}
 		h.Line(0, &l)
-		term.Frame(&f, vterm.Query{}) // after the line, with what it refers to
+		term.Frame(&f, vterm.Query{}) // after the line, with its references
 		if got := lineState(&f, &l); got != want {
 			t.Errorf("%q:\n%s, was\n%s", line, got, want)
 		}
@@ -145,12 +146,12 @@ func TestScrollbackClusters(t *testing.T) {
 		term.History().Line(0, &l)
 		term.Frame(&f, vterm.Query{Since: f.Version})
 		if got := textOf(&f, &l); got != in {
-			t.Errorf("%q comes back as %q", in, got)
+			t.Errorf("%q is read back as %q", in, got)
 		}
 	}
 }
 
-// A change of width is seen by the history when it is read, however often it changed between.
+// TestScrollbackReflow checks that a history that is read is reflowed to the current width, however often it changed.
 //
 // FEATURES: R10
 func TestScrollbackReflow(t *testing.T) {

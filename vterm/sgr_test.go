@@ -121,7 +121,7 @@ func TestSGR(t *testing.T) {
 			t.Errorf("%s: %q gives %+v, want %+v", c.spec, c.in, st, c.want)
 		}
 		if got, want := string(term.Replies(nil)), "\x1bP1$r"+c.asked+"m\x1b\\"; got != want {
-			t.Errorf("%s: %q is told as %q, want %q", c.spec, c.in, got, want)
+			t.Errorf("%s: %q is reported as %q, want %q", c.spec, c.in, got, want)
 		}
 		checkSnapshot(t, term, c.in)
 	}
@@ -143,7 +143,7 @@ func TestSGRThereAndBack(t *testing.T) {
 			again := (&example{}).terminal()
 			write(again, "\x1b["+said[len("\x1bP1$r"):len(said)-len("\x1b\\")]+"x")
 			if _, got := cellAt(again, 0, 0); got != want {
-				t.Errorf("%q is %+v, told as %q which is %+v", in, want, said, got)
+				t.Errorf("%q is %+v, reported as %q which is %+v", in, want, said, got)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func TestReportSGR(t *testing.T) {
 		{"\x1b[1;31mab\x1b[0;1;32mcd", "1;1;1;2", "0;1;31"},
 		{"\x1b[1;31mab\x1b[0;1;32mcd", "1;1;1;4", "0;1"},
 		{"\x1b[1;31mab\x1b[0;1;32mcd", "1;3;1;4", "0;1;32"},
-		{"\x1b[1;31mab\x1b[0;1;32mcd", "1;1;1;5", "0"}, // a cell that nothing was written to
+		{"\x1b[1;31mab\x1b[0;1;32mcd", "1;1;1;5", "0"}, // a cell that was never written
 		{"\x1b[1;31mab\x1b[0;1;32mcd", "1;1;2;2", "0"},
 		{"\x1b[4;44mab\x1b[4:3mcd", "1;1;1;4", "0;44"},
 		{"\x1b[38;2;1;2;3mab", "1;1;1;2", "0;38:2::1:2:3"},

@@ -37,7 +37,7 @@ func TestSnapshotGolden(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfTheFirstVersion reads what was written before records had colours alone.
+// TestSnapshotOfTheFirstVersion reads a snapshot from before records with colours alone.
 func TestSnapshotOfTheFirstVersion(t *testing.T) {
 	dump, err := os.ReadFile(filepath.Join("testdata", "snapshot_v1.hex"))
 	if err != nil {

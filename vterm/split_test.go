@@ -16,7 +16,7 @@ func state(t *Terminal) string {
 			l := &f.Lines[i]
 			s += fmt.Sprintf("%d %v %d|", l.Row, l.Wrapped, l.Size)
 			for n := len(l.Cells); n > 0 && l.Cells[n-1] == 0; n-- {
-				l.Cells = l.Cells[:n-1] // left out or zero: the same
+				l.Cells = l.Cells[:n-1] // omitted and zero are equal
 			}
 			for _, c := range l.Cells {
 				s += fmt.Sprintf("%s,%d,%x,%v;", f.AppendText(nil, c), c.Width(), uint64(c)>>24&0xff, f.Style(c))
@@ -38,7 +38,7 @@ func firstDifference(x, y string) (string, string) {
 	return x, y
 }
 
-// checkSplit writes data whole and cut in two places, and compares.
+// checkSplit writes data at once and cut in two places, and compares the results.
 func checkSplit(t *testing.T, data []byte, a, b int) {
 	t.Helper()
 	whole, cut := New(Options{Cols: 20, Rows: 6}), New(Options{Cols: 20, Rows: 6})

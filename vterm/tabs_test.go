@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Tab stops: their defaults, setting, clearing, and moving by them.
+// TestTabs checks tab stops: their defaults, setting, clearing, and moving by them.
 //
 // FEATURES: R30
 func TestTabs(t *testing.T) {
@@ -256,7 +256,8 @@ func TestTabs(t *testing.T) {
 	})
 }
 
-// Columns that a wider screen adds have the default stops, those that were there keep theirs.
+// TestTabsAcrossResize checks that columns that a wider screen adds have the default stops, and that the other stops
+// stay.
 func TestTabsAcrossResize(t *testing.T) {
 	term := (&example{cols: 20}).terminal()
 	write(term, "\x1b[3g\x1b[5G\x1bH")

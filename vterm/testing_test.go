@@ -84,7 +84,7 @@ func functionSeeds() []string {
 	}
 }
 
-// resum gives a damaged snapshot a good checksum, so that its body is looked at.
+// resum gives a damaged snapshot a valid checksum, so that its body is read.
 func resum(b []byte) []byte {
 	if len(b) < 9 {
 		return b

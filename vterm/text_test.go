@@ -116,7 +116,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestTables rebuilds side tables and keeps what is seen.
+// TestTables checks that rebuilt side tables keep the visible content.
 func TestTables(t *testing.T) {
 	term := newTest(t, 20, 3)
 	var f Frame

@@ -7,8 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// TestWhatIsTyped: what a program prints decides what it is sent for a key. Here from end to end:
-// the bytes that it printed, the key, and the bytes that it gets.
+// TestWhatIsTyped checks that a program's output decides the bytes of a key, from end to end: the output, the key, and
+// the bytes that the program gets.
 //
 // FEATURES: R30
 func TestWhatIsTyped(t *testing.T) {
@@ -109,8 +109,8 @@ func TestWhatIsClicked(t *testing.T) {
 	}
 }
 
-// A report of the mouse, and an answer, come back whole when the program echoes them: no input makes
-// the terminal answer, or move what it shows beyond its edges.
+// TestEchoedInput checks that a mouse report, and a reply, are shown completely when the program echoes them: no input
+// makes the terminal reply, or change the screen outside of its edges.
 func TestEchoedInput(t *testing.T) {
 	m := vterm.Modes{Mouse: vterm.MouseAny, MouseEncoding: vterm.MouseEncodingSGR, Kitty: vterm.KittyFlagsAll, FocusEvents: true, BracketedPaste: true}
 	for _, name := range []string{"Up", "F1", "F20", "C-M-S-Delete", "a", "C-a", "Enter", "Escape", "M-x", "S-Tab", "Insert", "Menu"} {

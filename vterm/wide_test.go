@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Wide characters, combining marks and emoji at the edges of rows, margins and screens, and what
+// TestWide checks wide characters, combining marks and emoji at the edges of rows, margins and screens, and what
 // overwriting does to them. 你 and 好 are U+4F60 and U+597D, two columns each.
 //
 // FEATURES: R30
@@ -441,7 +441,7 @@ func TestWideCells(t *testing.T) {
 	}
 }
 
-// Overwriting any column of any row of wide and narrow characters with anything leaves no half.
+// TestEveryOverwrite checks that overwriting any column of any row of wide and narrow characters leaves no half.
 func TestEveryOverwrite(t *testing.T) {
 	rows := []string{"你好你好你", "a你好你好b", "ab你cd好ef", "e\u0301你e\u0301好abc", "\U0001F469\u200d\U0001F4BB你a\U0001F1E9\U0001F1EAbc"}
 	overs := []string{

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestClusterWidths holds clusters to the columns that other terminals give them. What is one cluster to Unicode takes
-// as many columns as its letters, and its text stays whole.
+// TestClusterWidths checks that clusters have the widths of other terminals. A cluster of Unicode takes as many columns
+// as its letters, and its text stays whole.
 //
 // FAULT: B27
 // FEATURES: R30

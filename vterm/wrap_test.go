@@ -99,7 +99,7 @@ func TestWrapMarksInDeltas(t *testing.T) {
 		write(term, c.then)
 		term.Frame(&f, vterm.Query{Since: f.Version})
 		if len(f.Lines) == 0 || f.Lines[0].Row != 0 || f.Lines[0].Wrapped {
-			t.Errorf("%s: the first row is not told as changed", c.name)
+			t.Errorf("%s: the first row is not reported as changed", c.name)
 		}
 	}
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/longterm-dev/longterm/session/integrations"
 )
 
-// maxSkill is what a model has to read, in bytes: 900 tokens.
+// maxSkill limits the text that a model must read, in bytes: 900 tokens.
 const maxSkill = 900 * 4
 
-// What the skill text names is there: each verb, and each flag of the verb on its line.
+// TestSkillNamesWhatThereIs checks that the skill text names existing verbs, and existing flags of the verb on each
+// line.
 // FEATURES: R106
 func TestSkillNamesWhatThereIs(t *testing.T) {
 	text := integrations.SkillText
@@ -42,7 +43,7 @@ func TestSkillNamesWhatThereIs(t *testing.T) {
 			t.Errorf("`longterm %s`: there is no such verb", call[1])
 			continue
 		}
-		line, _, _ := strings.Cut(" "+strings.Join(rest, " "), " -- ") // behind it stands another program's
+		line, _, _ := strings.Cut(" "+strings.Join(rest, " "), " -- ") // the rest is another program's
 		line = regexp.MustCompile(`'[^']*'`).ReplaceAllString(line, "X")
 		for _, f := range flag.FindAllStringSubmatch(line, -1) {
 			if name := strings.TrimPrefix(f[1], "--"); name != f[1] && c.Flags().Lookup(name) == nil || name == f[1] && c.Flags().ShorthandLookup(f[1][1:]) == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 )
 
-// A signal to leave that comes before the session is reached is told as one that comes later, and nothing else is.
+// TestLeftOnTheWay checks that a signal that arrives before the session is attached is reported like a later one, and
+// nothing else is.
 //
 // FEATURES: R75
 func TestLeftOnTheWay(t *testing.T) {
@@ -38,7 +39,7 @@ func TestLeftOnTheWay(t *testing.T) {
 	}
 }
 
-// told is a channel on which signals have arrived.
+// told returns a channel on which signals have arrived.
 func told(signals ...os.Signal) chan os.Signal {
 	c := make(chan os.Signal, 4)
 	for _, s := range signals {

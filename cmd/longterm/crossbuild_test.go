@@ -12,7 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The program builds for the systems that cannot be tried here, and what Windows lacks is said in it and in the README.
+// TestOtherSystemsBuild checks that the program builds for the systems that cannot be tested here, and that its
+// messages and the README name what Windows lacks.
 //
 // FEATURES: R95
 func TestOtherSystemsBuild(t *testing.T) {
@@ -29,7 +30,7 @@ func TestOtherSystemsBuild(t *testing.T) {
 			continue
 		}
 		if b, err := os.ReadFile(exe); err != nil || !bytes.Contains(b, []byte(c.says)) {
-			t.Errorf("%s/%s does not say %q: %v", c.system, c.arch, c.says, err)
+			t.Errorf("%s/%s does not contain %q: %v", c.system, c.arch, c.says, err)
 		}
 	}
 }

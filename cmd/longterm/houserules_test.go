@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// There is one way of each thing. What stands in one of these lists beside its room says why.
+// oneWay lists calls that only one package may make, with the other places and their reasons.
 var oneWay = []struct {
 	what string
-	in   string            // the room, from the top
-	not  func(source) bool // what gives another way away
-	but  map[string]string // files, and why they do it all the same
+	in   string            // the only package, from the top
+	not  func(source) bool // reports a call elsewhere
+	but  map[string]string // exceptions: files, and why
 }{
 	{
 		"/proc is read by session/sys", "session/sys",
@@ -83,8 +83,8 @@ var oneWay = []struct {
 	},
 }
 
-// source is a file that is built into something, tests excepted: these look at the system in ways of
-// their own, so that they see what the product does not.
+// source is a file that is built into a program, except tests: these read the system in other ways, to check what the
+// product cannot see.
 type source struct {
 	path string // from the top, with slashes
 	file *ast.File
@@ -101,7 +101,7 @@ func (s source) literal(is func(string) bool) (found bool) {
 	return found
 }
 
-// mentions says whether a name of a package is used, one that begins so.
+// mentions reports whether a name of a package with a prefix is used.
 func (s source) mentions(pkg, prefix string) (found bool) {
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
@@ -172,13 +172,13 @@ func TestOneWayOfEachThing(t *testing.T) {
 		}
 		for path := range rule.but {
 			if !excepted[path] {
-				t.Errorf("%s is no exception any more: %s", path, rule.what)
+				t.Errorf("%s needs no exception any more: %s", path, rule.what)
 			}
 		}
 	}
 }
 
-// machineMayNot is what no pure machine imports: it is told what happened, and says what to do.
+// machineMayNot lists packages that no pure state machine imports: it gets events and returns actions.
 var machineMayNot = []string{
 	"net", "net/http", "os", "os/exec", "os/signal", "io/fs", "syscall", "database/sql", "golang.org/x/sys/unix", "log/slog",
 	module + "/session", module + "/session/sys", module + "/session/daemon", module + "/store", module + "/store/atomicfile",
@@ -200,18 +200,19 @@ func TestMachinesArePure(t *testing.T) {
 		may := machineMay[strings.TrimPrefix(pkg, module)]
 		for _, no := range machineMayNot {
 			if _, ok := may[no]; !ok && slices.Contains(h.imports[pkg], no) {
-				t.Errorf("%s imports %s: a machine has no file, socket, process or clock of its own", pkg, no)
+				t.Errorf("%s imports %s: a state machine uses no files, sockets, processes or clocks", pkg, no)
 			}
 		}
 		for imp := range may {
 			if !slices.Contains(h.imports[pkg], imp) {
-				t.Errorf("%s imports no %s any more", pkg, imp)
+				t.Errorf("%s does not import %s any more", pkg, imp)
 			}
 		}
 	}
 }
 
-// A folder past some 35 files is usually two things. Those that are larger may only become smaller.
+// manyFiles is the number of files above which a directory usually contains two packages. Larger ones may only become
+// smaller.
 const manyFiles = 35
 
 var largeFolders = map[string]int{
@@ -226,11 +227,11 @@ func TestFoldersAreRooms(t *testing.T) {
 	for _, dir := range slices.Sorted(maps.Keys(count)) {
 		most := max(manyFiles, largeFolders[dir])
 		if count[dir] > most && dir != "cmd/longterm" { // a file a verb: TestVerbs
-			t.Errorf("%s has %d files, %d are many: find what stands on its own", dir, count[dir], most)
+			t.Errorf("%s has %d files, %d are many: move a separate part out", dir, count[dir], most)
 		}
 		switch base := dir[strings.LastIndexByte(dir, '/')+1:]; base {
 		case "util", "utils", "common", "helpers", "helper", "misc", "base", "lib", "shared":
-			t.Errorf("%s: a room is named after what is in it", dir)
+			t.Errorf("%s: name a package after its content", dir)
 		}
 	}
 }

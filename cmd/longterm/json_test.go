@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// withoutJSON are the verbs that print nothing that would be JSON, and why. Their errors are JSON all the same.
+// withoutJSON lists the verbs without JSON output, with the reason. Their errors are JSON nevertheless.
 var withoutJSON = map[string]string{
 	"attach": "is the user's terminal", "view": "is the user's terminal", "play": "is drawn on the user's terminal",
 	"config edit": "is the user's editor", "export": "writes formats of its own", "mcp": "speaks a protocol of its own",
@@ -26,7 +26,7 @@ var withoutJSON = map[string]string{
 	"agent hook": "prints nothing, whatever happens", "fleet simulate": "says when it is there, and when it has left", "bench": "hands its arguments on to ltbench",
 }
 
-// Every verb that does something has --json, or stands in the list above.
+// TestEveryVerbHasJSON checks that every verb that acts has --json, or is in the list above.
 //
 // FEATURES: R86
 func TestEveryVerbHasJSON(t *testing.T) {
@@ -41,7 +41,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 		delete(left, name)
 	})
 	for name := range left {
-		t.Errorf("there is no verb %s any more", name)
+		t.Errorf("verb %s does not exist any more", name)
 	}
 }
 
@@ -71,7 +71,7 @@ func everyVerb(t *testing.T, f func(c *cobra.Command, name string)) {
 	}
 }
 
-// isGroup says that a verb does nothing by itself: it is a row without arguments of its own, and has verbs.
+// isGroup reports whether a verb only groups others: it has a row without arguments, and verbs.
 func isGroup(c *cobra.Command) bool {
 	if c.Parent() == nil || !c.HasAvailableSubCommands() {
 		return false
@@ -83,8 +83,8 @@ func isGroup(c *cobra.Command) bool {
 // takesAll are the verbs that take any arguments and do something with them.
 var takesAll = map[string]bool{"search": true, "watch": true}
 
-// What goes wrong is told as JSON by every verb that is asked so: an object of one schema, with a code of the table,
-// on standard error, and nothing on standard output.
+// TestErrorsOfEveryVerbAreJSON checks that every verb with --json reports errors as JSON: an object of one schema, with
+// a code of the table, on standard error, and nothing on standard output.
 //
 // FEATURES: R86
 func TestErrorsOfEveryVerbAreJSON(t *testing.T) {
@@ -98,12 +98,12 @@ func TestErrorsOfEveryVerbAreJSON(t *testing.T) {
 			return
 		}
 		wrong := [][]string{{"--no-such-flag"}}
-		if name != "tmux-compat" && name != "agent hook" { // whose arguments are another program's
+		if name != "tmux-compat" && name != "agent hook" { // their arguments are another program's
 			wrong = append(wrong, slices.Repeat([]string{"no such thing"}, 9))
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			number := slices.Contains([]string{"int", "uint", "uint64", "duration", "float64"}, f.Value.Type())
-			if number && !strings.Contains(wrong[len(wrong)-1][0], "=") { // one of them stands for all
+			if number && !strings.Contains(wrong[len(wrong)-1][0], "=") { // one of them represents all
 				wrong = append(wrong, []string{"--" + f.Name + "=nonsense"})
 			}
 		})

@@ -16,7 +16,7 @@ type layer struct {
 	why string
 }
 
-// layers says what a package (and all below it, but those with a row of their own) may import of ours, and why.
+// layers lists which of our packages a package, and all below it without a separate row, may import, and why.
 var layers = []layer{
 	{"/vterm", []string{"/vterm"}, "the emulator depends on nothing of ours"},
 	{"/store", []string{"/store"}, "the stores depend on nothing of ours"},
@@ -94,7 +94,7 @@ var layers = []layer{
 // compiles expressions at their first use.
 var textLeaves = []string{"/session/pattern", "/session/shellquote"}
 
-// house is what each of our packages imports, and what it links.
+// house is the imports of each of our packages, and what it links.
 type house struct{ imports, deps map[string][]string }
 
 var readHouse = sync.OnceValues(func() (h house, err error) {
@@ -116,7 +116,7 @@ func theHouse(t *testing.T) house {
 	return h
 }
 
-// under are a package and those below it; none is a row that has lost its room.
+// under returns a package and those below it; none means that a row is outdated.
 func (h house) under(t *testing.T, pkg string) (all []string) {
 	t.Helper()
 	for p := range h.deps {
@@ -125,13 +125,13 @@ func (h house) under(t *testing.T, pkg string) (all []string) {
 		}
 	}
 	if len(all) == 0 {
-		t.Errorf("there is no package %s any more", pkg)
+		t.Errorf("package %s does not exist any more", pkg)
 	}
 	slices.Sort(all)
 	return all
 }
 
-// within says whether a package of ours is one of those that are listed, or below one.
+// within reports whether a package of ours is one of those that are listed, or below one.
 func within(dep string, list []string) bool {
 	return slices.ContainsFunc(list, func(m string) bool { return dep == module+m || strings.HasPrefix(dep, module+m+"/") })
 }
@@ -155,8 +155,8 @@ func TestLayering(t *testing.T) {
 	}
 }
 
-// keeperMay is all that the keeper's process is made of besides the standard library
-// (K1): what can have bugs stays out of the process that must not die.
+// keeperMay lists all packages of the keeper's process besides the standard library (K1): code that may have bugs stays
+// out of the process that must not end.
 var keeperMay = []string{
 	module + "/session/internal/memrelease", module + "/session/internal/idlepoll", module + "/session/keeper", module + "/session/keeper/launch", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
 	module + "/session/sys/caller", module + "/session/sys/dirwatch", module + "/session/sys/notifyqueue", module + "/session/sys/spinwait", module + "/session/sys/rawio", module + "/session/sys/unixsock",
@@ -174,7 +174,8 @@ func TestKeeperStaysSmall(t *testing.T) {
 			t.Errorf("the keeper imports %s", dep)
 		}
 	}
-	// The last two are initialised late, and a keeper begins once all that it imports is (cmd/internal/keepermain).
+	// The last two are initialised late: a keeper starts once all its imports are initialised
+	// (cmd/internal/keepermain).
 	for _, heavy := range []string{"net/http", "database/sql", "net", "runtime/debug"} {
 		if slices.Contains(deps, heavy) {
 			t.Errorf("the keeper imports %s", heavy)
@@ -182,7 +183,7 @@ func TestKeeperStaysSmall(t *testing.T) {
 	}
 }
 
-// mayNot says what a package, and all below it, must not link, and why.
+// mayNot lists what a package, and all below it, must not link, and why.
 var mayNot = []struct{ pkg, dep, why string }{
 	{"/session/client", module + "/session/keeper", "a client starts a keeper (keeper/launch) and carries nothing of what one is made of"},
 	{"/session/client", "github.com/creack/pty", "a client opens no terminal"},
@@ -225,7 +226,7 @@ func TestMustNotImport(t *testing.T) {
 	}
 }
 
-// The top level holds five folders, docs and CI; nothing else grows there.
+// TestTopLevel checks that the top level holds five directories, docs and CI, and nothing else.
 func TestTopLevel(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "ls-files").Output()
 	if err != nil {

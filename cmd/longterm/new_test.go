@@ -15,17 +15,17 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// Whoever asks for the session of a name has it though the daemon dies while it starts that again: what it did is looked at, and
-// not told as an error. What it refuses is.
+// TestNamedSessionOverADeath checks that a client that requests a session by name gets it even if the daemon dies while
+// it restarts it: the client checks the result and reports no error. A rejection is reported.
 //
 // FEATURES: R116
 func TestNamedSessionOverADeath(t *testing.T) {
 	const ended, running, refusal = `[{"id":"x","name":"n","state":"ended"}]`, `[{"id":"x","name":"n","state":"running"}]`, `{"code":"usage","message":"no"}`
 	for _, c := range []struct {
 		name  string
-		lists []string // one after the other; between them it is to be started again
+		lists []string // in order; between them the client restarts it
 		dies  bool     // while it is
-		asked int      // how often it is to be
+		asked int      // number of expected requests
 		want  string
 	}{
 		{"it was done", []string{ended, running}, true, 1, "x"},
@@ -46,7 +46,7 @@ func TestNamedSessionOverADeath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var asked atomic.Int32 // a request whose connection died may still be in its handler
+			var asked atomic.Int32 // a request whose connection was lost may still be in its handler
 			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case r.Method == http.MethodGet:

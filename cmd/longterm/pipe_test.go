@@ -11,13 +11,13 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Where no terminal can be had run goes on with pipes, and says so; a session that was to
-// have a terminal is refused.
+// TestPipesWhereThereIsNoTerminal checks that run continues with pipes if no terminal is available, and reports that,
+// and that a session which requires a terminal is rejected.
 //
 // FEATURES: R3
 func TestPipesWhereThereIsNoTerminal(t *testing.T) {
 	i := e2e.New(t)
-	i.Env = append(i.Env, noPTYEnv+"=1", fastpath.DisableEnv+"=1") // which package keeping knows nothing of
+	i.Env = append(i.Env, noPTYEnv+"=1", fastpath.DisableEnv+"=1") // the fast path does not know this variable
 	out, errOut, code := i.Try("run", "--json", "--", "sh", "-c", "echo out; echo err >&2; exit 6")
 	res := e2e.Decode[api.Result](t, out)
 	if code != 6 || res.Mode != "pipe" || !strings.Contains(res.ModeReason, "no space left") || *res.Stdout != "out\n" || *res.Stderr != "err\n" {

@@ -8,7 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 )
 
-// Where only the portable verbs are, any other word is told what is lacking and what there is; the README tells the same.
+// TestVerbsThatASystemLacks checks that on a system with only the portable verbs, the error for any other verb names
+// the lacking and the available ones, like the README.
 //
 // FEATURES: R95
 func TestVerbsThatASystemLacks(t *testing.T) {
@@ -23,13 +24,13 @@ func TestVerbsThatASystemLacks(t *testing.T) {
 	_, windows, _ := strings.Cut(string(readme), "Windows has no sessions")
 	for i := range portable {
 		if name := portable[i].name; !strings.Contains(err.Error(), name) || !strings.Contains(windows, "`"+name+"`") {
-			t.Errorf("%s: not told in %q, or in README.md", name, err)
+			t.Errorf("%s: not in %q, or not in README.md", name, err)
 		}
 	}
 	if !strings.Contains(err.Error(), "`longterm attach`") || !strings.Contains(err.Error(), "not supported on Windows") {
 		t.Error(err)
 	}
 	if lacking != "" {
-		t.Errorf("here all verbs are, and yet %q", lacking)
+		t.Errorf("this system has all verbs, but %q", lacking)
 	}
 }

@@ -19,16 +19,16 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// The verb that the table of routes says asks for a route is one.
+// TestVerbsOfRoutes checks that the verb of each row in the table of routes exists.
 func TestVerbsOfRoutes(t *testing.T) {
 	root := rootCommand(newApp(), nil)
 	for i := range httpapi.Routes {
 		r := &httpapi.Routes[i]
-		if r.Verb == "" { // programs ask for it
+		if r.Verb == "" { // only programs request it
 			continue
 		}
 		if c, _, err := root.Find(strings.Fields(r.Verb)); err != nil || c == root || c.CommandPath() != "longterm "+r.Verb {
-			t.Errorf("%s is asked for by %q, which is no verb", r.ID, r.Verb)
+			t.Errorf("%s names %q, which is no verb", r.ID, r.Verb)
 		}
 	}
 }
@@ -36,7 +36,8 @@ func TestVerbsOfRoutes(t *testing.T) {
 // notInClient are routes that the Go client has no method for, and why.
 var notInClient = map[string]string{"page": "a socket that the page speaks", "ask-network": "asked by a sandbox's way out, which speaks HTTP itself", "read-output": "read-raw-output has the same bytes as they are"}
 
-// Each route is asked for by a method of the Go client, and no method asks for what is no route.
+// TestClientHasTheRoutes checks that each route has a method of the Go client, and that each method requests an
+// existing route.
 //
 // FEATURES: R86
 func TestClientHasTheRoutes(t *testing.T) {
@@ -48,7 +49,7 @@ func TestClientHasTheRoutes(t *testing.T) {
 				t.Errorf("%s %s is no route", r.Method, r.URL.Path)
 			}
 			w.Header().Set("Content-Type", "application/json")
-			if id == "get-session" { // PutFile looks for the session first
+			if id == "get-session" { // PutFile finds the session first
 				_, _ = io.WriteString(w, `{}`)
 				return
 			}
@@ -89,12 +90,12 @@ func TestClientHasTheRoutes(t *testing.T) {
 	for i := range httpapi.Routes {
 		id := httpapi.Routes[i].ID
 		if _, left := notInClient[id]; asked[id] == left {
-			t.Errorf("%s is asked for by a method of the client: %v, in the list of those without one: %v", id, asked[id], left)
+			t.Errorf("%s has a method of the client: %v, is in the list of those without one: %v", id, asked[id], left)
 		}
 	}
 }
 
-// callAnyhow calls a method with arguments that mean nothing.
+// callAnyhow calls a method with meaningless arguments.
 func callAnyhow(t *testing.T, name string, m reflect.Value) {
 	t.Helper()
 	if slices.Contains([]string{"Close", "Ensure", "Get"}, name) {

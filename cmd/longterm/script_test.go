@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// TestScripts drives every verb as a user would. The scripts name the rows they prove; a script of the full tier begins with
-// [!full] skip.
+// TestScripts drives every verb as a user would. The scripts name the rows that they prove. A script of the full tier
+// starts with [!full] skip.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),

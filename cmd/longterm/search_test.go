@@ -18,7 +18,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// What looks like a regular expression is recognised; ordinary texts are not.
+// TestRegexpSigns checks that a text that looks like a regular expression is recognised, and ordinary texts are not.
 //
 // FAULT: J
 func TestRegexpSigns(t *testing.T) {
@@ -32,7 +32,8 @@ func TestRegexpSigns(t *testing.T) {
 	}
 }
 
-// Lists have a header. Their rows fit the terminal's width; without a terminal nothing is cut.
+// TestLists_FitTheTerminal checks that lists have a header. Their rows fit the terminal's width; without a terminal
+// nothing is cut.
 //
 // FAULT: H19
 func TestLists_FitTheTerminal(t *testing.T) {
@@ -96,11 +97,11 @@ func TestLists_FitTheTerminal(t *testing.T) {
 	}
 	var b strings.Builder
 	if writeHits(&b, &api.Found{}, listing.TableFormat{Width: 80}); b.Len() > 0 {
-		t.Errorf("of nothing: %q", b.String())
+		t.Errorf("without hits: %q", b.String())
 	}
 }
 
-// In colour what was found is marked, the longest of several matches at one place.
+// TestWriteHits_MarksMatches checks that in colour the matches are marked, the longest of several at one place.
 func TestWriteHits_MarksMatches(t *testing.T) {
 	var b strings.Builder
 	found := api.Found{Hits: []api.Hit{{Name: "s", Text: "make all", Matches: [][2]int{{0, 4}, {0, 8}}}, {Name: "s", Text: "make", Matches: [][2]int{{0, 4}}}}}
@@ -110,7 +111,8 @@ func TestWriteHits_MarksMatches(t *testing.T) {
 	}
 }
 
-// Clients have a header on a terminal only. Details are wrapped there, and whole elsewhere.
+// TestClientsAndDetails_FitTheTerminal checks that clients have a header on a terminal only, and details are wrapped
+// there, and whole elsewhere.
 //
 // FAULT: H19
 func TestClientsAndDetails_FitTheTerminal(t *testing.T) {

@@ -34,6 +34,7 @@ func (a *app) typeIn(cmd *cobra.Command, s *client.Session, in api.Input) error 
 	return err
 }
 
+// expectFlag adds the flags for when input is rejected: --expect-version, --if-version and --force.
 func expectFlag(c *cobra.Command, in *api.Input) {
 	f := c.Flags()
 	f.Uint64Var(&in.ExpectVersion, "expect-version", 0, "required screen `VERSION`: reject the input if the screen has changed since")

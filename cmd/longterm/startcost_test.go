@@ -16,10 +16,11 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Patterns are compiled when they are first used, so a wrong one would be found late: here.
+// TestPatternsCompile checks that all patterns are valid: they are compiled when they are first used, so an invalid one
+// would be found late.
 func TestPatternsCompile(t *testing.T) {
 	if len(pattern.Sources()) < 50 {
-		t.Errorf("only %d patterns: is what makes them still linked?", len(pattern.Sources()))
+		t.Errorf("only %d patterns: is the package that compiles them still linked?", len(pattern.Sources()))
 	}
 	for _, src := range pattern.Sources() {
 		if _, err := regexp.Compile(src); err != nil {
@@ -28,8 +29,8 @@ func TestPatternsCompile(t *testing.T) {
 	}
 }
 
-// Every verb pays for what packages do before main: nothing of ours compiles regular
-// expressions there.
+// TestNoRegexpBeforeMain checks that no package of ours compiles regular expressions before main, which every verb
+// would pay for.
 func TestNoRegexpBeforeMain(t *testing.T) {
 	out, err := exec.Command("grep", "-rnE", `^(var [A-Za-z_]+|	[A-Za-z_]+) += regexp\.MustCompile`, "--include=*.go", "--exclude=*_test.go", "--exclude-dir=release", "../..").Output()
 	if e, ok := err.(*exec.ExitError); err != nil && (!ok || e.ExitCode() != 1) {
@@ -40,8 +41,9 @@ func TestNoRegexpBeforeMain(t *testing.T) {
 	}
 }
 
-// What packages do before main is paid by every verb, most of which use few of them. It is counted in allocations, which
-// are the same on every machine: tables that take many are made when they are first used (sync.OnceValue).
+// TestLittleIsDoneBeforeMain checks that packages do little before main, since every verb pays for it and uses few of
+// them. The work is counted in allocations, which are the same on every machine: tables that need many are built when
+// they are first used (sync.OnceValue).
 func TestLittleIsDoneBeforeMain(t *testing.T) {
 	const (
 		most     = 2000 // of our packages
@@ -76,8 +78,8 @@ func TestLittleIsDoneBeforeMain(t *testing.T) {
 	}
 }
 
-// A keeper lives as long as its sessions, and carries what was made before it began: it begins before most packages are
-// initialised. What comes before it is counted, in allocations.
+// TestKeepingComesEarly checks that a keeper starts before most packages are initialised: it lives as long as its
+// sessions, and keeps their memory. The work before it is counted in allocations.
 func TestKeepingComesEarly(t *testing.T) {
 	cmd := exec.Command(e2e.Build(t), "version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", fastpath.DisableEnv+"=1")
@@ -101,9 +103,9 @@ func TestKeepingComesEarly(t *testing.T) {
 		all += n
 	}
 	if before < 0 || before > all*2/5 {
-		t.Errorf("%d allocations of %d come before the keeper's process begins; which package does what it is made of import?", before, all)
+		t.Errorf("%d allocations of %d are made before the keeper's process starts; which package does one of its files import?", before, all)
 	}
-	// It does not come to main. There is no such directory, so it ends at once.
+	// It does not reach main: the directory does not exist, so it ends at once.
 	none := filepath.Join(t.TempDir(), "none")
 	cmd = exec.Command(e2e.Build(t), "keeper", "--socket", filepath.Join(none, "s"), "--lock", filepath.Join(none, "l"))
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")

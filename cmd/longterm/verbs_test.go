@@ -24,8 +24,8 @@ import (
 // shared are the files of package main that are no verb's.
 var shared = []string{"agenthook.go", "main.go", "verbs.go", "verbs_unix.go", "verbs_windows.go", "wire.go"}
 
-// A verb is a row in the table, a file of its own name, a script that drives it and a page of documentation. What has
-// only some of them is not finished.
+// TestVerbs checks that each verb has a row in the table, a file of its own name, a script that tests it and a page of
+// documentation.
 func TestVerbs(t *testing.T) {
 	scripts := ""
 	paths, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -47,9 +47,9 @@ func TestVerbs(t *testing.T) {
 		}
 		src, err := os.ReadFile(v.name + ".go")
 		if err != nil {
-			t.Errorf("%s has no file of its own: %v", v.name, err)
+			t.Errorf("%s has no separate file: %v", v.name, err)
 		} else if !strings.Contains(string(src), "\nfunc "+strings.ReplaceAll(v.name, "-", "")+"Verb(a *app, c *cobra.Command) {") {
-			t.Errorf("%s.go does not begin with func %sVerb", v.name, v.name)
+			t.Errorf("%s.go does not start with func %sVerb", v.name, v.name)
 		}
 		if v.hidden {
 			continue
@@ -67,7 +67,7 @@ func TestVerbs(t *testing.T) {
 	}
 	for _, f := range have {
 		if !strings.HasSuffix(f, "_test.go") && !files[f] && !slices.Contains(shared, f) {
-			t.Errorf("%s is no verb of the table: what verbs share has a room below internal", f)
+			t.Errorf("%s is not a verb of the table: move code that verbs share below internal", f)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestVerbs_HaveExamples(t *testing.T) {
 	}
 }
 
-// What a row says is what its command does.
+// TestVerbsAreAsTheirRows checks that each command matches its row.
 func TestVerbsAreAsTheirRows(t *testing.T) {
 	root := rootCommand(newApp(), nil)
 	commands := map[string]*cobra.Command{}
@@ -128,18 +128,18 @@ func TestVerbsAreAsTheirRows(t *testing.T) {
 	if len(commands) > 0 {
 		t.Errorf("commands without a row: %q", slices.Sorted(maps.Keys(commands)))
 	}
-	for _, called := range []string{"ls", "list"} { // only the one that is called is made
+	for _, called := range []string{"ls", "list"} { // only the called verb is built
 		if some := rootCommand(newApp(), []string{called}).Commands(); len(some) != 1 || some[0].Name() != "ls" {
 			t.Errorf("%s: %d commands", called, len(some))
 		}
 	}
 }
 
-// A verb whose row does not say so starts no daemon.
+// TestVerbsThatStartNothing checks that a verb whose row does not say so starts no daemon.
 func TestVerbsThatStartNothing(t *testing.T) {
 	i := e2e.New(t)
 	for v := range slices.Values(verbs) {
-		if v.starts || v.hidden || v.name == "bench" { // a bench has an instance of its own
+		if v.starts || v.hidden || v.name == "bench" { // a bench uses a separate instance
 			continue
 		}
 		if v.name == "relay" {
@@ -153,7 +153,7 @@ func TestVerbsThatStartNothing(t *testing.T) {
 	}
 }
 
-// serveOnce ends a program that serves when it says that it does; by itself it never would.
+// serveOnce ends a serving program when it reports that it serves; otherwise it would not end.
 func serveOnce(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
@@ -169,7 +169,7 @@ func serveOnce(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// A host that the environment names comes before all of the configuration's.
+// TestViewsAll checks that a host from the environment precedes all of the configuration's.
 //
 // FEATURES: R113
 func TestViewsAll(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/hosts"
 )
 
-// A viewer waits for a host of the fleet that is cut off, also where it shows that one alone: it would not come back from
-// the fleet's copy. One machine over ssh may ask for a password, and several may not.
+// TestWaysOfViewers checks that a viewer waits for a disconnected host of the fleet, also if it shows only that one: it
+// would not return from the fleet's replica. One machine over ssh may prompt for a password, and several may not.
 //
 // FEATURES: R94
 func TestWaysOfViewers(t *testing.T) {
@@ -20,7 +20,7 @@ func TestWaysOfViewers(t *testing.T) {
 		forViewer(ssh, only)
 		forViewer(nil, only)
 		if !fleet.NeedsLive || ssh.Prompts != only {
-			t.Errorf("alone %v: waits %v, asks %v", only, fleet.NeedsLive, ssh.Prompts)
+			t.Errorf("alone %v: waits %v, prompts %v", only, fleet.NeedsLive, ssh.Prompts)
 		}
 	}
 }

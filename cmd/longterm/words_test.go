@@ -19,7 +19,7 @@ import (
 
 var showWords = flag.String("words", "", "print every place of this package or page that TestWords counts")
 
-// avoid lists what our texts avoid and what to write instead: docs/contributing.md, "How we write".
+// avoid lists words that our texts avoid and their replacements: docs/contributing.md, "How we write".
 var avoid = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -125,7 +125,7 @@ func avoidedIn(place, text string) (found []string) {
 	return found
 }
 
-// avoidedInSource looks at the comments and the messages of a file. Messages are string literals of at least three words.
+// avoidedInSource checks the comments and messages of a file. Messages are string literals of at least three words.
 func avoidedInSource(t *testing.T, name string) (found []string) {
 	t.Helper()
 	fset := token.NewFileSet()

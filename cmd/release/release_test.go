@@ -26,8 +26,8 @@ func releaseTo(t *testing.T, out string, site bool) {
 	}
 }
 
-// The same commit makes the same files; the install script puts them where shells and man find them, takes nothing
-// that was changed on the way, and leaves nothing behind.
+// TestRelease checks that the same commit gives the same files, and that the install script puts them where shells and
+// man find them, rejects files that were changed on the way, and leaves nothing behind.
 //
 // FEATURES: R121
 func TestRelease(t *testing.T) {
@@ -67,7 +67,7 @@ func TestRelease(t *testing.T) {
 		return out
 	}
 	must("sh", script, "--from", first)
-	must("sh", script, "--from", first) // once more: what is there is replaced
+	must("sh", script, "--from", first) // a second time: existing files are replaced
 	if out := must(exe, "version"); !strings.Contains(out, "v1.2.3-rc.1") {
 		t.Errorf("version: %s", out)
 	}
@@ -82,7 +82,7 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	if out, err := run("sh", script, "--uninstall", "--prefix", filepath.Join(dir, "other")); err == nil || !strings.Contains(out, "nothing was installed") {
-		t.Errorf("uninstalled where nothing is: %v, %s", err, out)
+		t.Errorf("uninstalled without an installation: %v, %s", err, out)
 	}
 	must(exe, "new", "-n", "on", "--", "sh", "-c", "read x")
 	for _, args := range [][]string{{"--uninstall"}, {"--uninstall", "--purge"}} {
@@ -97,7 +97,7 @@ func TestRelease(t *testing.T) {
 			t.Errorf("left in %s: %q", d, left)
 		}
 	}
-	// Histories where they are without LONGTERM_DIR: the directories that were made for them go as well.
+	// Histories at their place without LONGTERM_DIR: the directories that were created for them are removed too.
 	env = slices.DeleteFunc(env, func(s string) bool { return strings.HasPrefix(s, "LONGTERM_DIR=") })
 	must("sh", script, "--from", first)
 	must(exe, "run", "--", "true")
@@ -139,7 +139,7 @@ func filesIn(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// checkInside looks at what says what is inside: the list of modules, the formula, the flake, a package.
+// checkInside checks the lists of contents: the list of modules, the formula, the flake, a package.
 func checkInside(t *testing.T, dir string) {
 	t.Helper()
 	var bom struct {
@@ -184,7 +184,8 @@ func checkInside(t *testing.T, dir string) {
 	}
 }
 
-// Completions of zsh are where each system's zsh looks, and the package's own directory is in it.
+// TestContentsOfPackages checks that completions of zsh are where each system's zsh searches, and the package's own
+// directory is included.
 //
 // FEATURES: R121
 func TestContentsOfPackages(t *testing.T) {
@@ -196,7 +197,7 @@ func TestContentsOfPackages(t *testing.T) {
 			got = append(got, c.Destination)
 		}
 		want := []string{"/usr/share/doc/longterm"}
-		if format == "rpm" { // which leaves others that it made
+		if format == "rpm" { // rpm leaves other directories that it created
 			want = append(want, sharedDirs...)
 		}
 		if want = append(want, "/usr/share/zsh/"+dir+"/_longterm"); !slices.Equal(got, want) {
@@ -244,7 +245,7 @@ func TestSite_HidesNavigation_OnPhones(t *testing.T) {
 	}
 }
 
-// Each link of a page leads to a page, a file or a heading that is there, and each heading is found.
+// TestSite checks that each link of a page leads to an existing page, file or heading.
 //
 // FEATURES: R121
 func TestSite(t *testing.T) {

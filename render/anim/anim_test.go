@@ -41,7 +41,7 @@ type printed struct {
 	text string
 }
 
-// shots remembers what a film shows.
+// shots records the pictures of a film.
 type shots struct {
 	got []string
 	end time.Duration
@@ -200,8 +200,7 @@ func toRGBA(img image.Image) *image.RGBA {
 	return out
 }
 
-// decodeAPNG reads an animated PNG by the specification: every picture is made a PNG of
-// its own.
+// decodeAPNG reads an animated PNG by the specification: every picture becomes a separate PNG.
 func decodeAPNG(t *testing.T, file []byte) (pictures []*image.RGBA, total time.Duration) {
 	t.Helper()
 	be := binary.BigEndian
@@ -257,7 +256,7 @@ func decodeAPNG(t *testing.T, file []byte) (pictures []*image.RGBA, total time.D
 		at += 12 + n
 	}
 	if int(announced) != len(pictures) {
-		t.Fatalf("%d pictures are announced, %d are there", announced, len(pictures))
+		t.Fatalf("%d pictures are announced, %d exist", announced, len(pictures))
 	}
 	return pictures, total
 }
@@ -295,7 +294,7 @@ func TestSVG(t *testing.T) {
 		t.Errorf("%d steps (and the end), want %d; %d lines are used %d times", len(steps)-1, want, len(ids), uses)
 	}
 	if got := steps[1][1]; got != "13.04348" { // 300 ms of 2.3 s
-		t.Errorf("the second screen is there from %s%%", got)
+		t.Errorf("the second screen is visible from %s%%", got)
 	}
 	if !strings.Contains(b.String(), "animation:film 2300ms step-end infinite") || !strings.Contains(b.String(), ">red</text>") {
 		t.Errorf("no text, or another length: %s", b.String())
@@ -305,7 +304,7 @@ func TestSVG(t *testing.T) {
 // FEATURES: R36
 func TestTooLarge(t *testing.T) {
 	if _, err := NewGIF(io.Discard, 1000, 1000, lookOf(t, "")); err == nil {
-		t.Error("a GIF of 200 million pixels was begun")
+		t.Error("a GIF of 200 million pixels was started")
 	}
 	w := NewSVG(io.Discard, 10, 2, "", lookOf(t, "").PictureOptions)
 	f := NewFilm(w, 10, 2, Options{FPS: 50})
@@ -338,7 +337,7 @@ func TestQuantize(t *testing.T) {
 		c := img.RGBAAt(5+i%100, 5+i/100)
 		p := palette[n]
 		if i%3 == 0 && p != 0x010203 {
-			t.Fatal("the most frequent colour is not kept")
+			t.Fatal("the most frequent colour is missing")
 		}
 		for s, v := range map[int]uint8{16: c.R, 8: c.G, 0: c.B} {
 			d := float64(channel(p, s) - int(v))
@@ -416,8 +415,8 @@ func (l *frameLog) Write(p []byte) (int, error) {
 
 func (l *frameLog) Close() error { return nil }
 
-// TestVideo_DrawsOnSeveralCores checks that frames which are drawn at a time come in order, as a single painter draws them, and
-// that an error of the encoder ends the video.
+// TestVideo_DrawsOnSeveralCores checks that frames which are drawn concurrently are encoded in order, equal to those of
+// a single painter, and that an error of the encoder ends the video.
 //
 // FEATURES: R36
 func TestVideo_DrawsOnSeveralCores(t *testing.T) {

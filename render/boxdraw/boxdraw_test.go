@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// rects are the rectangles of a shape made of nothing else, as (x1, y1, x2, y2).
+// rects returns the rectangles of a shape that consists of rectangles, as (x1, y1, x2, y2).
 func rects(t *testing.T, s Shape) [][4]float32 {
 	t.Helper()
 	var out [][4]float32
@@ -90,7 +90,7 @@ func TestLinesJoin(t *testing.T) {
 			connected(t, rune(0x2500+i), g, w, h)
 		}
 		if horizontal[light] == horizontal[heavy] || horizontal[light] == horizontal[double] || strings.Contains(horizontal[none], "#") {
-			t.Fatalf("%d×%d: arms are all the same: %v", w, h, horizontal)
+			t.Fatalf("%d×%d: arms are equal: %v", w, h, horizontal)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestAreas(t *testing.T) {
 			t.Errorf("%c has alpha %d", r, s.Alpha)
 		}
 	}
-	for i := range 256 { // every dot of every pattern is there, and they do not touch
+	for i := range 256 { // all dots of each pattern exist, and they do not touch
 		s, _ := Draw(rune(0x2800+i), 10, 20, 1)
 		if got := len(rects(t, s)); got != bits.OnesCount(uint(i)) {
 			t.Errorf("U+%x has %d dots", 0x2800+i, got)

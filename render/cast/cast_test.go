@@ -74,7 +74,7 @@ func TestCharactersStayWhole(t *testing.T) {
 	}
 }
 
-// foldReplaced makes runs of U+FFFD one: how many stand for malformed bytes is not fixed.
+// foldReplaced replaces runs of U+FFFD by one: their number for malformed bytes is not fixed.
 func foldReplaced(s string) string {
 	for strings.Contains(s, "\uFFFD\uFFFD") {
 		s = strings.ReplaceAll(s, "\uFFFD\uFFFD", "\uFFFD")
@@ -168,7 +168,7 @@ func FuzzReader(f *testing.F) {
 				return
 			}
 			if e.At < last {
-				t.Fatalf("time goes back from %v to %v", last, e.At)
+				t.Fatalf("time decreases from %v to %v", last, e.At)
 			}
 			last = e.At
 			e.Size()

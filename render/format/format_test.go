@@ -41,7 +41,7 @@ func TestFormats(t *testing.T) {
 		"native": vterm.New(vterm.Options{Cols: 20, Rows: 2}), "vt10x": vt10x.New(vterm.Options{Cols: 20, Rows: 2}),
 	} {
 		f, history := frameOf(e)
-		if len(history) == 0 { // vt10x keeps none
+		if len(history) == 0 { // vt10x has none
 			continue
 		}
 		for _, format := range Names() {
@@ -95,7 +95,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	if MediaType("pdf") != "" || IsWholeScreen("json") || !IsWholeScreen("png") {
-		t.Error("formats are not what they are")
+		t.Error("the list of formats is wrong")
 	}
 }
 

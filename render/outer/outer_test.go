@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Answers are found among keys, however they are cut into pieces, and what is typed besides them stays.
+// TestAnswers checks that replies are found among keys, in any pieces, and that typed keys stay.
 //
 // FEATURES: R76
 // FAULT: H10
@@ -40,7 +40,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Answers and the size of the window describe the terminal.
+// TestOuterOfAnswers checks that replies and the size of the window describe the terminal.
 //
 // FAULT: H10
 func TestOuterOfAnswers(t *testing.T) {
@@ -56,13 +56,14 @@ func TestOuterOfAnswers(t *testing.T) {
 	if want := (vterm.Outer{Keys: vterm.KeysAll, CellWidth: 10, CellHeight: 20}); a.Outer != want {
 		t.Errorf("%+v, want %+v", a.Outer, want)
 	}
-	// Keys that begin as answers do are not held back where none is expected.
+	// Keys that start like replies are not held back when no reply is expected.
 	if got := string((&Answers{}).Feed(nil, []byte("\x1b["), nil)); got != "\x1b[" {
 		t.Errorf("%q", got)
 	}
 }
 
-// Wait returns once all queries are answered. A terminal that never answers is not pending after its timeout.
+// TestFence checks that wait returns once all queries are answered. A terminal that never answers is not pending after
+// its timeout.
 //
 // FAULT: H15
 func TestFence(t *testing.T) {
@@ -99,7 +100,7 @@ func FuzzAnswers(f *testing.F) {
 			_ = s.Feed(nil, b[at:min(at+size, len(b))], func(g string) { a = append(a, g) })
 		}
 		if fmt.Sprint(a) != fmt.Sprint(c) || s.Outer != whole.Outer || len(s.held) > maxAnswer || len(all) > len(b) {
-			t.Fatalf("%v in pieces, %v as a whole, %d bytes held", a, c, len(s.held))
+			t.Fatalf("%v in pieces, %v at once, %d bytes held back", a, c, len(s.held))
 		}
 	})
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// browserScreen has every kind of thing whose place can be seen: backgrounds, boxes,
-// wide characters, decorations, a cursor.
+// browserScreen has every kind of content with a visible position: backgrounds, boxes, wide characters, decorations, a
+// cursor.
 const browserScreen = "\x1b[41mred\x1b[42mgreen\x1b[48;2;9;99;199mrgb\x1b[m plain \x1b[7minverse\x1b[m\r\n" +
 	"┌──┬──┐ ╔══╗ ▀▄█▌▐░▒▓ ⣿⣿\r\n│  │  │ ║  ║ \x1b[31m████\x1b[m\r\n└──┴──┘ ╚══╝\r\n" +
 	"\x1b[44m你好\x1b[m世界 x e\u0301 \x1b[4munder   lined\x1b[m\r\n" +
 	"<script>document.body.remove()</script>\r\n\x1b[45m\x1b[K\x1b[m\r\n$ \x1b[2 q"
 
-// browserCell is what the test knows of a cell: the colour that fills it or surrounds its
-// ink, and whether there is ink.
+// browserCell is the expected content of a cell: the colour that fills it or surrounds its ink, and whether there is
+// ink.
 type browserCell struct {
 	back uint32
 	ink  bool
 }
 
-// A browser shows the HTML and the SVG of a screen as the PNG has it: cell by cell the same
-// background, and ink in the same cells.
+// TestBrowser checks that a browser shows the HTML and the SVG of a screen like the PNG: the same background in each
+// cell, and ink in the same cells.
 // FEATURES: R30, R32, R36
 func TestBrowser(t *testing.T) {
 	tier.Full(t)

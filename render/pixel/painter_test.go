@@ -156,7 +156,7 @@ func most(counts map[color.Color]int) color.Color {
 	return best
 }
 
-// Boxes have no seam: a frame drawn over several cells is one line around.
+// TestNoSeams checks that boxes have no seam: a frame drawn over several cells is one continuous line.
 // FEATURES: R36
 func TestNoSeams(t *testing.T) {
 	for _, scale := range []float64{0.5, 1, 1.3, 2, 3} {
@@ -218,8 +218,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What one font draws stays in its cells: text of a neighbour is not painted over. Every
-// character that is found has ink.
+// TestFallback checks that glyphs of any font stay in their cells: they do not cover a neighbour's text. Every
+// supported character has ink.
 // FEATURES: R32
 func TestFallback(t *testing.T) {
 	o := lookOf(t, "high-contrast", 1)
@@ -239,7 +239,7 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// FuzzPNG draws whatever bytes make of a screen.
+// FuzzPNG draws the screen after any output.
 // FEATURES: R36
 func FuzzPNG(f *testing.F) {
 	for _, g := range goldens {
@@ -333,7 +333,7 @@ func TestImages(t *testing.T) {
 			t.Errorf("scale %g: the image is wider than its cells", scale)
 		}
 	}
-	// What is no image, and what lies beyond the picture, is not drawn.
+	// An invalid image, and parts beyond the picture, are not drawn.
 	s := screenOf(20, 6, place+"AAAA\x1b\\")
 	paint(t, s, lookOf(t, "dark", 1))
 	s = screenOf(20, 6, place+pixels+"\x1b\\")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A window is drawn around the cells, which stay the same; a later title is drawn too.
+// TestWindow checks that a window is drawn around the cells, which stay the same; a later title is drawn too.
 func TestWindow(t *testing.T) {
 	s := screenOf(24, 3, "\x1b]2;one\x07$ make\r\n\x1b[41mred")
 	o := lookOf(t, "", 1.5)
@@ -34,7 +34,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A shadow of a large window has full opacity inside, half at the edge, and none outside.
+// TestBlur checks that a shadow of a large window has full opacity inside, half at the edge, and none outside.
 func TestBlur(t *testing.T) {
 	m := image.NewAlpha(image.Rect(0, 0, 100, 100))
 	for y := 30; y < 70; y++ {

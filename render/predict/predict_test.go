@@ -12,8 +12,8 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// link is a terminal on a slow link: what is typed is taken, and its echo comes, when the test says so. plain is a
-// terminal that shows the other end's output alone.
+// link fakes a terminal on a slow link: input arrives, and its echo returns, when the test requests it. plain is a
+// terminal that shows only the other end's output.
 type link struct {
 	t           *Terminal
 	real, plain *vterm.Terminal
@@ -40,7 +40,7 @@ func (l *link) key(seq string) {
 	l.out(l.t.Type([]byte(seq), l.n, l.now))
 }
 
-// arrives has time pass, the other end take what was typed up to a message, and print.
+// arrives lets time pass, the other end receive the input up to a message, and print.
 func (l *link) arrives(taken uint64, output string) {
 	l.now = l.now.Add(100 * time.Millisecond)
 	l.out(l.t.HandleAck(taken, l.now))
@@ -48,13 +48,13 @@ func (l *link) arrives(taken uint64, output string) {
 	l.out(l.t.Write([]byte(output), l.now))
 }
 
-// passes has time pass in which nothing comes.
+// passes lets time pass without output.
 func (l *link) passes(d time.Duration) {
 	l.now = l.now.Add(d)
 	l.out(l.t.Tick(l.now))
 }
 
-// shows is what a terminal shows: underlined characters in angle brackets, the cursor as a bar.
+// shows returns what a terminal shows: underlined characters in angle brackets, the cursor as a bar.
 func shows(v *vterm.Terminal) string {
 	var f vterm.Frame
 	v.Frame(&f, vterm.Query{})
@@ -170,7 +170,7 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// On a fast link nothing is drawn ahead, unless it is asked for.
+// TestFastLinks checks that on a fast link nothing is predicted, unless requested.
 func TestFastLinks(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		l := newLink(20, 1)
@@ -187,8 +187,8 @@ func TestFastLinks(t *testing.T) {
 	}
 }
 
-// Whatever is typed and printed, and however it is cut: without the predictions, the terminal shows what the other end
-// printed and nothing else, and its state is the one that further output relies on.
+// FuzzGuesses checks that for any input and output, in any pieces, the terminal without the predictions shows exactly
+// the other end's output, and its state is the one that further output relies on.
 func FuzzGuesses(f *testing.F) {
 	for _, script := range seeds {
 		f.Add([]byte(script))
@@ -200,7 +200,7 @@ func FuzzGuesses(f *testing.F) {
 	})
 }
 
-// seeds are scripts that once went wrong.
+// seeds are scripts that once failed.
 var seeds = []string{
 	"tatbEabtcTxPhello\x1b[4mEtdte",
 	"P\x1b[2;5r\x1b[?6htaEaTtbEbR",

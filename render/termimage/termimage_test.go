@@ -43,7 +43,7 @@ func rows(pic *image.NRGBA) string {
 	return b.String()
 }
 
-// Source: VT330/VT340 Programmer Reference Manual, volume 2, chapter 14.
+// TestSixel checks sixel images. Source: VT330/VT340 Programmer Reference Manual, volume 2, chapter 14.
 //
 // FEATURES: R112
 func TestSixel(t *testing.T) {
@@ -59,7 +59,7 @@ func TestSixel(t *testing.T) {
 		{sixels(2, 1, "@"), "k./"},
 		{sixels(1, 1, "!99999999@#"), "k/"},
 		{sixels(1, 1, "#9999999;2;100;0;0@"), "r/"},
-		{sixels(2, 1, "#2@#18@"), "dd/"}, // colours that nobody set, and as many again
+		{sixels(2, 1, "#2@#18@"), "dd/"}, // colours that were not set, and as many again
 		{sixels(2, 1, "#1;2;100;0;0#1025@#0@"), "rk/"},
 		{sixels(2, 1, "!0@@"), "kk/"},
 	} {
@@ -91,7 +91,7 @@ func pngOf(t *testing.T, pic image.Image) []byte {
 	return b.Bytes()
 }
 
-// Source: kitty graphics protocol, "Transferring pixel data".
+// TestPixels checks transfers of pixels. Source: kitty graphics protocol, "Transferring pixel data".
 func TestPixels(t *testing.T) {
 	pal := image.NewPaletted(image.Rect(5, 5, 7, 6), color.Palette{percent(100, 0, 0), percent(0, 0, 100)})
 	pal.SetColorIndex(6, 5, 1)
@@ -116,7 +116,7 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// huge is a PNG that says it has so many pixels, and has none.
+// huge returns a PNG that claims a number of pixels, and has none.
 func huge(w, h uint32) []byte {
 	head := []byte("IHDR")
 	head = binary.BigEndian.AppendUint32(head, w)
@@ -150,7 +150,7 @@ func TestWhatIsNoImage(t *testing.T) {
 	}
 }
 
-// What is handed out is bounded, whatever the picture is.
+// TestLargeImages checks that the size of decoded images is bounded, whatever the picture is.
 func TestLargeImages(t *testing.T) {
 	noise := vterm.Image{Format: vterm.ImageRGB, Width: 1500, Height: 1000, Data: make([]byte, 3*1500*1000)}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -190,7 +190,8 @@ func files(t testing.TB, w, h int) map[vterm.ImageFormat][]byte {
 	return out
 }
 
-// Of a JPEG and of the first picture of a GIF the pixels are shown; what is cut off or too large is an error.
+// TestFiles checks that the pixels of a JPEG and of the first picture of a GIF are returned, and that a truncated or
+// too large file is an error.
 //
 // FEATURES: R112
 func TestFiles(t *testing.T) {
@@ -217,7 +218,7 @@ func TestFiles(t *testing.T) {
 	}
 	scans := append(files(t, 3, 3)[vterm.ImageJPEG], bytes.Repeat([]byte{0xff, 0xda}, maxScans)...)
 	if _, err := Decode(&vterm.Image{Format: vterm.ImageJPEG, Data: scans}); err == nil {
-		t.Error("a JPEG of ever more scans is decoded")
+		t.Error("a JPEG with endless scans is decoded")
 	}
 	large := []byte{'G', 'I', 'F', '8', '9', 'a', 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0x3b}
 	if _, err := Decode(&vterm.Image{Format: vterm.ImageGIF, Data: large}); !errors.Is(err, errTooLarge) {
@@ -234,7 +235,7 @@ func TestKeys(t *testing.T) {
 	bare := vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: []byte{1, 2, 3}}
 	packed := bare
 	if packed.Deflated = true; k.Key(&bare) == k.Key(&packed) {
-		t.Error("what is deflated has the key of the same bytes that are not")
+		t.Error("compressed data has the key of the same uncompressed data")
 	}
 	for range 10 * maxKeys {
 		k.Key(sixels(1, 1, "@"))
@@ -253,7 +254,7 @@ func FuzzPNG(f *testing.F) {
 		f.Add(uint8(format), false, 5, 4, data)
 	}
 	f.Fuzz(func(t *testing.T, format uint8, z bool, w, h int, data []byte) {
-		if w > 300 || h > 300 { // what is large takes its time, and finds nothing more
+		if w > 300 || h > 300 { // large images take long, and find no other errors
 			w, h = w%300, h%300
 		}
 		b, err := PNG(&vterm.Image{Format: vterm.ImageFormat(format), Deflated: z, Width: w, Height: h, Data: data})
@@ -271,7 +272,7 @@ func TestDrawer(t *testing.T) {
 	img := &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: []byte{255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255}}
 	red, white := color.NRGBA{255, 0, 0, 255}, color.NRGBA{255, 255, 255, 255}
 	var d Drawer
-	for _, cell := range []image.Point{{4, 4}, {1000, 1000}} { // scaled and kept, or too large for that
+	for _, cell := range []image.Point{{4, 4}, {1000, 1000}} { // scaled and stored, or too large for that
 		dst := image.NewNRGBA(image.Rect(0, 0, 8, 8))
 		d.Draw(dst, image.Pt(0, 0), img, 8, 8, cell, image.Pt(0, 0), 8)
 		if got := dst.NRGBAAt(0, 0); got != red {
@@ -291,10 +292,10 @@ func TestDrawer(t *testing.T) {
 		dst := image.NewNRGBA(image.Rect(0, 0, 8, 8))
 		d.Draw(dst, image.Point{}, none, 8, 8, image.Pt(1, 1), image.Point{}, 8)
 		if dst.NRGBAAt(0, 0) != (color.NRGBA{}) {
-			t.Error("something was drawn of what is none")
+			t.Error("an invalid image was drawn")
 		}
 	}
-	for range 300 { // what it keeps is bounded
+	for range 300 { // its memory is bounded
 		d.Draw(image.NewNRGBA(image.Rect(0, 0, 1, 1)), image.Point{}, &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: img.Data}, 8, 8, image.Pt(60, 60), image.Point{}, 1)
 	}
 	if len(d.decoded)+len(d.scaled) > maxCachedImages || d.pixels > maxCachedPixels {
@@ -302,7 +303,7 @@ func TestDrawer(t *testing.T) {
 	}
 }
 
-// What was made of an image does not keep what a program sent.
+// TestDecodedImage_DoesNotRetainInput checks that a decoded image does not retain the program's data.
 //
 // FEATURES: R36
 func TestDecodedImage_DoesNotRetainInput(t *testing.T) {
@@ -316,16 +317,16 @@ func TestDecodedImage_DoesNotRetainInput(t *testing.T) {
 		}
 		d.Draw(image.NewNRGBA(image.Rect(0, 0, 8, 8)), image.Point{}, img, 8, 8, image.Pt(4, 4), image.Point{}, 8)
 		if got := s.Scaled(t.Context(), img, 3, 3); (got == nil) != (i%2 > 0) || s.Scaled(t.Context(), img, 3, 3) != got {
-			t.Fatalf("image %d made small: %v", i, got)
+			t.Fatalf("scaled image %d: %v", i, got)
 		}
 		gone = append(gone, weak.Make(img))
 	}
 	if s.Scaled(t.Context(), &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1<<21, 2) != nil {
-		t.Error("more pixels than are kept are made")
+		t.Error("more pixels than the limit are made")
 	}
 	runtime.GC()
 	runtime.GC()
-	for i, at := range gone[:len(gone)-1] { // the last one may stand in a register
+	for i, at := range gone[:len(gone)-1] { // the last one may still be in a register
 		if at.Value() != nil {
 			t.Errorf("image %d is still there", i)
 		}
@@ -334,7 +335,7 @@ func TestDecodedImage_DoesNotRetainInput(t *testing.T) {
 	runtime.KeepAlive(&s)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	scaleSlots <- struct{}{} // somebody else decodes
+	scaleSlots <- struct{}{} // as if another decoder ran
 	if s.Scaled(ended, &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1, 1) != nil {
 		t.Error("made after the end")
 	}

@@ -7,16 +7,16 @@ import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
-// Every action of the tables can be done, and nothing else.
+// TestActions checks that every action of the tables is implemented, and no other.
 func TestActions(t *testing.T) {
 	for _, r := range keymap.Prefix {
 		if actions[r.Action] == nil {
-			t.Errorf("nothing does %q", r.Action)
+			t.Errorf("no code implements %q", r.Action)
 		}
 	}
 	for _, r := range keymap.Scroll {
 		if copymode.Actions[r.Action] == nil {
-			t.Errorf("nothing does %q", r.Action)
+			t.Errorf("no code implements %q", r.Action)
 		}
 	}
 	if len(actions) != len(keymap.Prefix) || len(copymode.Actions) != len(keymap.Scroll) {

@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// approver plays those who ask.
+// approver fakes callers that request approval.
 type approver struct {
 	answers chan string
 	fails   bool
@@ -32,7 +32,7 @@ func approval(id string) model.Approval {
 	return model.Approval{ID: id, Requester: "agent claude", Session: "b", Name: "b", What: "git push " + id, Group: "push", Asked: epoch, Count: 1}
 }
 
-// ask makes these the approvals that wait. Session b is the one in which they do.
+// ask sets the pending approvals. Session b is the one that waits for them.
 func (b *bench) ask(ended []model.EndedApproval, list ...model.Approval) {
 	b.t.Helper()
 	s := running("b")
@@ -43,7 +43,8 @@ func (b *bench) ask(ended []model.EndedApproval, list ...model.Approval) {
 	b.settle()
 }
 
-// An approval that comes is told of and takes no keys: they go on to the session. The panel is asked for.
+// TestApprovals checks that a new approval is announced and takes no keys: they still reach the session. The panel
+// opens on request.
 //
 // FEATURES: R63 R80
 func TestApprovals(t *testing.T) {
@@ -57,7 +58,7 @@ func TestApprovals(t *testing.T) {
 	b.shows("Ctrl-Space A to approve: git push A1, requested by agent claude")
 	b.keys("1")
 	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "1" {
-		t.Errorf("the key went elsewhere: %+v", in)
+		t.Errorf("the key went to another session: %+v", in)
 	}
 	b.shows("! 1 to approve (Ctrl-Space A)", "! 1 to approve", "needs approval")
 	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
@@ -83,7 +84,7 @@ func TestApprovals(t *testing.T) {
 	}
 	b.shows("2 approvals: allowed once")
 	if b.overlay != nil {
-		t.Error("the panel is open, with nothing in it")
+		t.Error("the panel is open and empty")
 	}
 	b.ask(nil)
 	if len(b.answered) != 0 || b.m.Alerts["b"].Kind != model.AlertNone {
@@ -91,7 +92,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// What cannot be answered waits as before; what was answered elsewhere says by whom; Escape answers nothing.
+// TestApprovalsWaitOn checks that an approval that cannot be answered stays pending, that one answered elsewhere names
+// its author, and that Escape answers nothing.
 //
 // FEATURES: R63 R80
 func TestApprovalsWaitOn(t *testing.T) {
@@ -117,14 +119,15 @@ func TestApprovalsWaitOn(t *testing.T) {
 	b.shows("allowed once by uid 0; press any key")
 	b.keys("x")
 	if b.overlay != nil {
-		t.Error("open with nothing to answer")
+		t.Error("the panel is open without an approval")
 	}
 	if b.apply(model.Update{Unavailable: "gone"}); b.m.ApprovalOutcome("A2") == "" {
 		t.Error("a daemon that is away makes forget")
 	}
 }
 
-// On the smallest terminals the count is told and the panel works; without sessions, too.
+// TestApprovalsAtLittle checks that on the smallest terminals the count is shown and the panel works, also without
+// sessions.
 //
 // FEATURES: R63
 func TestApprovalsAtLittle(t *testing.T) {
@@ -151,12 +154,13 @@ func TestApprovalsAtLittle(t *testing.T) {
 	b.ask(nil)
 	b.ask(nil, approval("A1"))
 	if slices.Contains([]model.AlertKind{model.AlertApproval, model.AlertInput}, b.m.Alerts["b"].Kind) || b.message != "" {
-		t.Errorf("told, though that is not wanted: %q", b.message)
+		t.Errorf("announced although disabled: %q", b.message)
 	}
 	b.shows("! 1 to approve")
 }
 
-// What the bar says of an approval goes when it is answered elsewhere; what it says of something else stays.
+// TestAnnouncedApprovalsGo checks that the announcement of an approval is removed when it is answered elsewhere, and
+// other messages stay.
 //
 // FEATURES: R63
 func TestAnnouncedApprovalsGo(t *testing.T) {
@@ -166,7 +170,7 @@ func TestAnnouncedApprovalsGo(t *testing.T) {
 	b.shows("Ctrl-Space A to approve: git push A1")
 	b.ask(nil)
 	if text := b.term.Text(); strings.Contains(text, "to approve") || strings.Contains(text, "git push") {
-		t.Errorf("it is told of still:\n%s", text)
+		t.Errorf("it is still announced:\n%s", text)
 	}
 	b.ask(nil, approval("A2"))
 	b.message = "copied 3 characters"

@@ -24,7 +24,7 @@ const (
 	maxPicture = 60_000
 )
 
-// scenes are what the viewer can show, each with how one gets there.
+// scenes lists what the viewer can show, each with the steps to it.
 var scenes = []struct {
 	name string
 	size [2]int // cells; zero: 90×26
@@ -70,7 +70,7 @@ func panesScene(b *bench) {
 	b.keys("^1")
 }
 
-// printed3 prints in what of the panes is on the screen: a small one has one.
+// printed3 prints in the panes that are on the screen: a small one has one.
 func printed3(b *bench) {
 	for id, text := range map[string]string{
 		"web": "\x1b[32mann@box\x1b[m:~/src/web$ ", "build": buildOutput, "deploy": "[sudo] password for ann: ",
@@ -149,8 +149,8 @@ func approvalsScene(b *bench) {
 	b.keys("^A")
 }
 
-// The picture book shows the viewer as it is now: each scene in dark and light, made here. The page has all of them, and
-// nothing lies beside it that no page shows.
+// TestPictureBook checks that the picture book shows the viewer as it is now: each scene in dark and light, drawn here.
+// The page has all of them, and the directory contains no others.
 //
 // FEATURES: R76
 func TestPictureBook(t *testing.T) {
@@ -224,7 +224,7 @@ func (b *bench) drawnAs(file string, light bool) {
 		return
 	}
 	if want, err := os.ReadFile(path); err != nil || string(want) != string(got) {
-		b.t.Errorf("%s is not what is drawn now (%v): go test ./render/view -run TestPictureBook -update\n%s", file, err, b.term.Text())
+		b.t.Errorf("%s differs from the current drawing (%v): go test ./render/view -run TestPictureBook -update\n%s", file, err, b.term.Text())
 	}
 }
 

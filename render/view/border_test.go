@@ -34,7 +34,7 @@ func TestBorder(t *testing.T) {
 		}
 		if c.grabbed {
 			if got := b.drag(&m, c.to[0], c.to[1], false); got != c.stacked || b.isActive() {
-				t.Errorf("%s: stacked %v, still held %v", c.name, got, b.isActive())
+				t.Errorf("%s: stacked %v, still dragged %v", c.name, got, b.isActive())
 			}
 		}
 		first := m.Arrange(area)[0].Area

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// fakeDrafts has the draft of a session, and records what is done to it.
+// fakeDrafts holds the draft of a session, and records the operations on it.
 type fakeDrafts struct {
 	mu    sync.Mutex
 	draft model.Draft
@@ -79,7 +79,7 @@ func drafting(state string) model.Session {
 	return s
 }
 
-// The list shows each change with its kind and size, and the diff of one.
+// TestChanges_ListsAndDiffs checks that the list shows each change with its kind and size, and the diff of one.
 //
 // FEATURES: R124
 func TestChanges_ListsAndDiffs(t *testing.T) {
@@ -98,7 +98,7 @@ func TestChanges_ListsAndDiffs(t *testing.T) {
 	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 	b.shows("~ main.go")
 
-	// What needs an ended session is not asked for while it runs.
+	// Operations that need an ended session are not offered while it runs.
 	for _, key := range "sdax" {
 		b.ctrl(key)
 		b.shows("end the session first: Ctrl-Space x; Ctrl-Space R starts it again in its draft")
@@ -113,7 +113,8 @@ func TestChanges_ListsAndDiffs(t *testing.T) {
 	}
 }
 
-// One change or all are committed or discarded, each after a question. The list has the rest.
+// TestChanges_CommitsAndDiscards checks that one change or all are committed or discarded, each after a confirmation.
+// The list has the rest.
 //
 // FEATURES: R124
 func TestChanges_CommitsAndDiscards(t *testing.T) {
@@ -161,7 +162,8 @@ func TestChanges_CommitsAndDiscards(t *testing.T) {
 	}
 }
 
-// Nothing is changed in a read-only viewer. Sessions without a draft have no list, and the list follows the draft.
+// TestChanges_FollowsTheDraft checks that nothing is changed in a read-only viewer, that sessions without a draft have
+// no list, and that the list follows the draft.
 //
 // FEATURES: R124
 func TestChanges_FollowsTheDraft(t *testing.T) {
@@ -189,7 +191,8 @@ func TestChanges_FollowsTheDraft(t *testing.T) {
 	b.shows("changes unavailable")
 }
 
-// A long diff has its first lines, and the command that shows all. Lines of a removed file that look like headers count as lines.
+// TestDiffItems checks that a long diff has its first lines, and the command that shows all. Lines of a removed file
+// that look like headers count as lines.
 //
 // FEATURES: R124
 func TestDiffItems(t *testing.T) {

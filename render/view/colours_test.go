@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Every colour of the viewer's own is one of a theme. The canvas draws what sessions show; the prompt line can be used
-// without a viewer, and has the terminal's sixteen colours then.
+// TestColoursAreThemes checks that every colour of the viewer's own belongs to a theme. The canvas draws the sessions'
+// colours. The prompt line can be used without a viewer, and has the terminal's sixteen colours then.
 //
 // FEATURES: R76
 func TestColoursAreThemes(t *testing.T) {
@@ -34,7 +34,7 @@ func TestColoursAreThemes(t *testing.T) {
 		seen++
 		for _, found := range names.FindAllString(string(b), -1) {
 			if found != "tcell.ColorDefault" {
-				t.Errorf("%s has a colour of its own: %s", path, found)
+				t.Errorf("%s has a separate colour: %s", path, found)
 			}
 		}
 		return err
@@ -44,8 +44,8 @@ func TestColoursAreThemes(t *testing.T) {
 	}
 }
 
-// On a terminal of 256 colours the viewer draws in those that look the same on all of them; what does is tried with views that
-// have most of the theme.
+// TestColoursOfFew checks that on a terminal of 256 colours the viewer uses those that look the same on all terminals,
+// in views that have most of the theme.
 //
 // FEATURES: R76
 func TestColoursOfFew(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// fakeInspector knows things, and writes down what is done.
+// fakeInspector returns fixed facts, and records the actions.
 type fakeInspector struct {
 	list  []model.Detail
 	err   error
@@ -55,7 +55,7 @@ func (f *fakeInspector) StopJob(_ context.Context, job string) error { return f.
 
 func enter(b *bench) { b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0)) }
 
-// All of a session is in one panel, and each line leads on.
+// TestDetails checks that all facts of a session are in one panel, and that each line leads to more.
 //
 // FEATURES: R76
 func TestDetails(t *testing.T) {
@@ -79,7 +79,7 @@ func TestDetails(t *testing.T) {
 	b.keys("go on")
 	b.shows("Go on?")
 	if strings.Contains(b.term.Text(), "by export") {
-		t.Errorf("what was typed is not found:\n%s", b.term.Text())
+		t.Errorf("the typed text is not found:\n%s", b.term.Text())
 	}
 	enter(b)
 	b.shows("remove rule", "y/n")
@@ -119,7 +119,7 @@ func TestDetails(t *testing.T) {
 	enter(b)
 	b.shows("copied")
 
-	// They are asked for again while they are shown, and what goes wrong is said.
+	// They are fetched again while they are shown, and an error is shown.
 	b.keys("^i")
 	b.call()
 	f.err = errors.New("the daemon is gone")
@@ -133,7 +133,8 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// The overview has those first who want a user, and answers where it stands. A password is not shown.
+// TestOverview checks that the overview has sessions that need a user first, and that they are answered in place. A
+// password is not shown.
 //
 // FEATURES: R76
 func TestOverview(t *testing.T) {
@@ -154,7 +155,7 @@ func TestOverview(t *testing.T) {
 	for _, want := range []string{"│ ? asks ", "│ ✗ failed ", "│ ✓ done ", "│ ● runs ", "│ · idle "} {
 		next := strings.Index(b.term.Text()[at:], want)
 		if next < 0 {
-			t.Fatalf("%q is not there, or above what wants a user less:\n%s", want, b.term.Text())
+			t.Fatalf("%q is missing, or above a less urgent session:\n%s", want, b.term.Text())
 		}
 		at += next
 	}
@@ -162,7 +163,7 @@ func TestOverview(t *testing.T) {
 
 	b.send(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl))
 	b.keys("hunter2")
-	b.shows("to asks, which needs password: •••••••", "─ Overview ", "? asks    Password:") // what is asked stays in sight
+	b.shows("to asks, which needs password: •••••••", "─ Overview ", "? asks    Password:") // the prompt stays visible
 	if strings.Contains(b.term.Text(), "hunter2") {
 		t.Error("a password is shown")
 	}
@@ -186,7 +187,7 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// A newcomer is told what to know, until the first key, which does what it does.
+// TestWelcome checks that a new user sees a welcome text until the first key, which has its usual effect.
 //
 // FEATURES: R76
 func TestWelcome(t *testing.T) {
@@ -208,11 +209,12 @@ func TestWelcome(t *testing.T) {
 	small.welcome = true
 	small.refresh()
 	if strings.Contains(small.term.Text(), "Welcome") {
-		t.Error("there is no room for it")
+		t.Error("there is no space for it")
 	}
 }
 
-// Where panes could not be read there is one, beside a list of the sessions that keys and mouse go through.
+// TestListBesideAPane checks that if panes would be too small to read there is one, beside a list of the sessions,
+// which keys and mouse go through.
 //
 // FEATURES: R76
 func TestListBesideAPane(t *testing.T) {
@@ -234,7 +236,7 @@ func TestListBesideAPane(t *testing.T) {
 	}
 	b.keys("^j")
 	if b.m.Focus != "s2" {
-		t.Errorf("down goes to %s", b.m.Focus)
+		t.Errorf("the down key goes to %s", b.m.Focus)
 	}
 	b.send(tcell.NewEventMouse(3, 5, tcell.ButtonPrimary, 0), tcell.NewEventMouse(3, 5, 0, 0))
 	if b.m.Focus != "s5" {
@@ -246,9 +248,9 @@ func TestListBesideAPane(t *testing.T) {
 	b.refresh()
 	b.shows("30 s29 ")
 	if b.side.At(0, 0) != "s7" {
-		t.Errorf("the list begins with %s", b.side.At(0, 0))
+		t.Errorf("the list starts with %s", b.side.At(0, 0))
 	}
-	b.term.SetSize(50, 12) // there is no room for a list
+	b.term.SetSize(50, 12) // no space for a list
 	b.send(tcell.NewEventResize(50, 12))
 	if b.m.Side.W != 0 {
 		t.Error("a list")
@@ -258,7 +260,7 @@ func TestListBesideAPane(t *testing.T) {
 	}
 	b.shows("1 of 30 sessions fit  ")
 	if b.keys("^k"); b.m.Focus != "s28" {
-		t.Errorf("up goes to %s", b.m.Focus)
+		t.Errorf("the up key goes to %s", b.m.Focus)
 	}
 	b.list(all[:2]...) // two are a grid that can be read
 	if len(b.panes.All()) != 2 {
@@ -266,8 +268,8 @@ func TestListBesideAPane(t *testing.T) {
 	}
 }
 
-// A tab of more sessions than can be read stays one pane and a list when it is no more the only one, and when the viewer is
-// back, until somebody arranges it.
+// TestListStaysBesideAPane checks that a tab with more sessions than can be shown stays one pane and a list when there
+// are other tabs, and after a restart of the viewer, until the user arranges it.
 //
 // FEATURES: R76
 func TestListStaysBesideAPane(t *testing.T) {
@@ -290,14 +292,15 @@ func TestListStaysBesideAPane(t *testing.T) {
 	b.shows("no border to move")
 	kept := b.m.Layout()
 	if b.m.UseLayout(&kept); !listed() {
-		t.Error("the list is gone when the layout is used again")
+		t.Error("the list is missing when the layout is used again")
 	}
 	if b.keys("^ "); b.m.Side.W > 0 {
-		t.Error("an arrangement that was asked for is not shown")
+		t.Error("a requested arrangement is not shown")
 	}
 }
 
-// With ASCII's glyphs nothing of the viewer's own is anything else; what sessions print stays as it is.
+// TestASCII checks that with ASCII's glyphs the viewer's own text has no other characters, and that sessions' output is
+// unchanged.
 //
 // FEATURES: R76
 func TestASCII(t *testing.T) {
@@ -324,7 +327,8 @@ func TestASCII(t *testing.T) {
 	b.shows("│ 你好 …")
 }
 
-// The theme follows what the terminal says of its background, unless the user chose one.
+// TestThemeFollowsTheTerminal checks that the theme follows the terminal's report of its background, unless the user
+// chose one.
 //
 // FEATURES: R76
 func TestThemeFollowsTheTerminal(t *testing.T) {
@@ -332,7 +336,7 @@ func TestThemeFollowsTheTerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"))
-	b.background.waiting = true // nothing is drawn before it has answered
+	b.background.waiting = true // nothing is drawn before the answer
 	b.term.Drawn()
 	b.list(running("a"), running("b"))
 	if _, shows := b.term.Drawn(); shows != 0 {

@@ -46,7 +46,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// Only what changed is drawn: rows of output, and durations once a second.
+// TestDrawsWhatChanged checks that only changes are drawn: rows of output, and durations once a second.
 // FEATURES: R35
 func TestDrawsWhatChanged(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
@@ -60,7 +60,7 @@ func TestDrawsWhatChanged(t *testing.T) {
 
 	b.refresh()
 	if puts, shows := b.term.Drawn(); puts != 0 || shows != 0 {
-		t.Errorf("nothing happened, and %d cells were drawn, shown %d times", puts, shows)
+		t.Errorf("without a change %d cells were drawn, shown %d times", puts, shows)
 	}
 
 	since := e.Version()
@@ -79,11 +79,11 @@ func TestDrawsWhatChanged(t *testing.T) {
 	b.apply(model.Update{Sessions: []model.Session{running("a"), running("b")}})
 	b.refresh()
 	if puts, shows := b.term.Drawn(); puts != 0 || shows != 0 {
-		t.Errorf("the list came again, and %d cells were drawn", puts)
+		t.Errorf("the list was sent again, and %d cells were drawn", puts)
 	}
 }
 
-// styleAt is the look of a cell of the pane of session a.
+// styleAt returns the style of a cell of the pane of session a.
 func (b *bench) styleAt(x, y int) tcell.Style {
 	in := b.panes.Get("a").Inner()
 	_, st, _ := b.term.Get(in.X+x, in.Y+y)
@@ -149,10 +149,10 @@ func TestWideCharacters(t *testing.T) {
 			t.Errorf("row %d: %q; want %q", i, got, w)
 		}
 	}
-	// What follows a wide character stands where the session's emulator put it.
+	// The text after a wide character is where the session's emulator put it.
 	for x, c := range map[int]string{4: "A", 6: "e\u0301", 7: "|", 10: "|"} {
 		if got, _, _ := b.term.Get(x, 1); got != c {
-			t.Errorf("column %d holds %q; want %q", x, got, c)
+			t.Errorf("column %d has %q; want %q", x, got, c)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestHostileNames(t *testing.T) {
 	b.shows("x?[2Jy?", "z??", "?]0;t?")
 }
 
-// Whatever a source sends is drawn inside of its pane, or not at all.
+// FuzzFrame checks that any frame of a source is drawn inside of its pane, or not at all.
 // FEATURES: R93
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"cols":20,"rows":3,"lines":[{"row":0,"spans":[{"text":"hi","col":0,"width":2}]}],"cursor":{"x":1,"visible":true}}`))
@@ -198,7 +198,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// A session may have another size than its pane: another client has the say.
+// TestOtherSizes checks that a session may have another size than its pane, which another client determines.
 // FEATURES: R96
 func TestOtherSizes(t *testing.T) {
 	b := newBench(t, 20, 6, Options{})
@@ -226,13 +226,13 @@ func TestOtherSizes(t *testing.T) {
 	p.Apply(frame(60, 12, "top\x1b[H"))
 	b.refresh()
 	if got := b.row(1); got != "top" {
-		t.Errorf("the cursor went to the top: %q", got)
+		t.Errorf("the cursor moved to the top: %q", got)
 	}
 	if x, y, visible := b.term.GetCursor(); !visible || x != 0 || y != 1 {
 		t.Errorf("cursor at %d,%d, visible %v", x, y, visible)
 	}
 	if got := b.streams["a"].cols; got != 20 {
-		t.Errorf("%d columns were asked for", got)
+		t.Errorf("%d columns were requested", got)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// No size breaks it, and it comes back whole.
+// TestSizes checks that any size of the terminal works, and that the screen is complete afterwards.
 func TestSizes(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	var all []model.Session
@@ -316,7 +316,7 @@ func BenchmarkDraw(bm *testing.B) {
 	v.panes.Close()
 }
 
-// BenchmarkDrawNothing is what a key costs before its echo comes.
+// BenchmarkDrawNothing measures the cost of a key before its echo arrives.
 func BenchmarkDrawNothing(bm *testing.B) {
 	v := benchViewer(bm, 1)
 	for bm.Loop() {
@@ -364,7 +364,8 @@ func benchViewer(bm *testing.B, panes int) *viewer {
 	return v
 }
 
-// A program that asks for the pointer's motion gets it at once, and is left alone as soon as it wants no more.
+// TestPointerMotion_RequestedOnlyWhileWanted checks that a program that requests the pointer's motion gets it at once,
+// and gets none as soon as it ends the request.
 //
 // FEATURES: R35
 func TestPointerMotion_RequestedOnlyWhileWanted(t *testing.T) {
@@ -386,13 +387,13 @@ func TestPointerMotion_RequestedOnlyWhileWanted(t *testing.T) {
 		b.pacer.urgent = true
 		b.scheduleDraw()
 		if got := b.pointer.flags&tcell.MouseMotionEvents != 0; got != c.wants {
-			t.Errorf("%q: asked for: %t", c.print, got)
+			t.Errorf("%q: requested: %t", c.print, got)
 		}
 	}
 }
 
-// What a program prints is drawn without asking what bar and status say: they say the same. A new title, or what the user
-// does, has all looked at.
+// TestOutputIsDrawnAlone checks that output is drawn without computing bar and status, which stay the same. A new
+// title, or an action of the user, updates both.
 // FEATURES: R35
 func TestOutputIsDrawnAlone(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
@@ -416,9 +417,9 @@ func TestOutputIsDrawnAlone(t *testing.T) {
 		b.showFrame(<-b.panes.Arrivals())
 		b.pacer.urgent = true
 		b.scheduleDraw()
-		// A pane asks once for each drawing, which is for its size.
+		// A pane requests the size once for each drawing.
 		if got := asked <= 1; got != c.rows {
-			t.Errorf("%q: the time was asked for %d times", c.print, asked)
+			t.Errorf("%q: the time was read %d times", c.print, asked)
 		}
 	}
 	if text := b.term.Text(); !strings.Contains(text, "one two three") || !strings.Contains(text, "title") {
@@ -426,7 +427,7 @@ func TestOutputIsDrawnAlone(t *testing.T) {
 	}
 }
 
-// A clipboard write of a shown session's program reaches the terminal once.
+// TestForwardsEffects checks that a clipboard write of a shown session's program reaches the terminal once.
 //
 // FAULT: H11
 func TestForwardsEffects(t *testing.T) {

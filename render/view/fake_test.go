@@ -82,7 +82,7 @@ func (s *fakeStream) Resize(cols, rows int)           { s.sizes <- [2]int{cols, 
 func (s *fakeStream) Picture(key string)              { s.asked <- key }
 func (s *fakeStream) Close() int                      { s.once.Do(func() { close(s.frames) }); return s.unsent }
 
-// input is the next thing that was done to the session, focus reports left out.
+// input returns the next input of the session, without focus reports.
 func (s *fakeStream) input(t *testing.T) panes.Input {
 	t.Helper()
 	for {
@@ -92,7 +92,7 @@ func (s *fakeStream) input(t *testing.T) panes.Input {
 				return in
 			}
 		case <-t.Context().Done():
-			t.Fatal("no input came")
+			t.Fatal("no input arrived")
 		}
 	}
 }
@@ -118,7 +118,7 @@ type bench struct {
 	alarms  []func() // set, in order
 }
 
-// ring lets the time of all alarms come.
+// ring lets the time of all alarms pass.
 func (b *bench) ring() {
 	alarms := b.alarms
 	b.alarms = nil
@@ -205,7 +205,7 @@ func (b *bench) keys(text string) {
 	}
 }
 
-// call runs what a background task wants done.
+// call runs the function that a background task submits.
 func (b *bench) call() {
 	b.t.Helper()
 	select {
@@ -213,7 +213,7 @@ func (b *bench) call() {
 		f()
 		b.settle()
 	case <-b.t.Context().Done():
-		b.t.Fatal("no call came")
+		b.t.Fatal("no call arrived")
 	}
 }
 
@@ -231,7 +231,7 @@ func (b *bench) shows(want ...string) {
 	}
 }
 
-// frame is what an emulator of that size shows after some output.
+// frame returns the frame of an emulator of that size after some output.
 func frame(cols, rows int, output string) panes.Frame {
 	e := vterm.New(vterm.Options{Cols: cols, Rows: rows})
 	_, _ = e.Write([]byte(output))

@@ -18,8 +18,8 @@ func (b *bench) drag(at ...[2]int) {
 	b.send(tcell.NewEventMouse(last[0], last[1], 0, 0))
 }
 
-// A floating pane is drawn over the others, which go on below it, and gives way when it is hidden or moved. A wide
-// character half below it is a blank.
+// TestFloatsAreDrawn checks that a floating pane is drawn over the others, which continue below it, and uncovers them
+// when it is hidden or moved. A wide character that it covers by half is a blank.
 //
 // FEATURES: R117
 func TestFloatsAreDrawn(t *testing.T) {
@@ -77,7 +77,7 @@ func TestFloatsAreDrawn(t *testing.T) {
 	}
 }
 
-// The keys of floating panes, and what they say where nothing can float.
+// TestFloatKeys checks the keys of floating panes, and their messages if no pane can float.
 func TestFloatKeys(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"))
@@ -112,7 +112,7 @@ func TestFloatKeys(t *testing.T) {
 	b.shows("too small for flo…")
 }
 
-// Frames take a border's room of each pane, and separators go.
+// TestFrames checks that frames take the space of a border from each pane, and that separators disappear.
 func TestFrames(t *testing.T) {
 	b := newBench(t, 60, 8, Options{LiveOptions: LiveOptions{Frames: true}})
 	b.list(running("a"), running("b"))

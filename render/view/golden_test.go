@@ -41,7 +41,7 @@ func (b *bench) golden(name string) {
 	}
 }
 
-// fakeHistory is what sessions printed before.
+// fakeHistory is the sessions' earlier output.
 type fakeHistory struct {
 	lines    []render.Line // of history and screen
 	rows     int           // of the screen
@@ -132,7 +132,7 @@ func TestGoldenScreens(t *testing.T) {
 	b.golden("tiny-help")
 }
 
-// Where there is less output than room, nothing is above.
+// TestLookBackAtLittle checks that nothing is above the screen if there is less output than rows.
 //
 // FAULT: B22
 // FEATURES: R76
@@ -168,7 +168,7 @@ func TestLookBack(t *testing.T) {
 	b.print("a", strings.Join(rows, "\r\n"))
 	p := b.panes.Get("a")
 
-	// The wheel begins copy mode; a key leads back and reaches the session.
+	// The wheel starts copy mode; a key ends it and reaches the session.
 	b.send(tcell.NewEventMouse(5, 5, tcell.WheelUp, 0))
 	b.call()
 	b.shows("copy mode", "copy 3/3982", "row 3979")
@@ -186,7 +186,7 @@ func TestLookBack(t *testing.T) {
 		t.Error("down to the newest row it is not live")
 	}
 
-	// Search in what is loaded and in what comes later.
+	// Search in loaded rows and in rows that are loaded later.
 	b.keys("^/")
 	b.keys("row 12")
 	b.call() // the tail
@@ -279,7 +279,7 @@ func TestMouseSelects(t *testing.T) {
 	b.streams["a"].none(t)
 }
 
-// A border follows the mouse, and the sessions follow the border.
+// TestMouseMovesBorders checks that a border follows the mouse, and that the sessions follow the border.
 //
 // FEATURES: R76
 func TestMouseMovesBorders(t *testing.T) {

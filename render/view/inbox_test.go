@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// fakeInbox is the inbox of a daemon, and records what is done to it.
+// fakeInbox is the inbox of a daemon, and records the operations on it.
 type fakeInbox struct {
 	mu    sync.Mutex
 	list  []model.InboxEntry
@@ -71,7 +71,8 @@ func (b *bench) down(n int) {
 	}
 }
 
-// The list shows every entry with its session and age, the chosen one in full with its command. Enter goes to its session.
+// TestInbox_ListsAndGoesTo checks that the list shows every entry with its session and age, the chosen one in full with
+// its command. Enter goes to its session.
 //
 // FEATURES: R130
 func TestInbox_ListsAndGoesTo(t *testing.T) {
@@ -121,7 +122,8 @@ func TestInbox_ListsAndGoesTo(t *testing.T) {
 	b.shows("inbox unavailable")
 }
 
-// Questions are answered in place, and entries are marked and snoozed; the list stays open.
+// TestInbox_AnswersInPlace checks that prompts are answered in place, entries are marked and snoozed, and the list
+// stays open.
 //
 // FEATURES: R130
 func TestInbox_AnswersInPlace(t *testing.T) {
@@ -171,7 +173,8 @@ func TestInbox_AnswersInPlace(t *testing.T) {
 	}
 }
 
-// The chosen entry stays chosen while others come. A key for one that has just left reaches no other.
+// TestInbox_KeepsChoice_WhenListChanges checks that the chosen entry stays chosen while others arrive, and that a key
+// for one that has just left reaches no other.
 //
 // FEATURES: R130
 func TestInbox_KeepsChoice_WhenListChanges(t *testing.T) {

@@ -16,7 +16,8 @@ func (b *bench) carry(keys ...input.Key) {
 	}
 }
 
-// The prefix and the keys after it work on a keyboard of another script: by the reported base layout key, or by the letter.
+// TestKeys_WorkOnOtherLayouts checks that the prefix and the keys after it work on a keyboard of another script: by the
+// reported base layout key, or by the letter.
 //
 // FAULT: H9
 func TestKeys_WorkOnOtherLayouts(t *testing.T) {
@@ -38,7 +39,8 @@ func TestKeys_WorkOnOtherLayouts(t *testing.T) {
 	b.streams["a"].none(t)
 }
 
-// A release follows the key that the session got, and no other; modifiers by themselves do not disturb a command.
+// TestKeys_ReportEvents_WhenTheProgramAsks checks that a release follows the key that the session got, and no other,
+// and that modifiers alone do not disturb a command.
 //
 // FAULT: H8
 func TestKeys_ReportEvents_WhenTheProgramAsks(t *testing.T) {

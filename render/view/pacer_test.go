@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// Output is drawn at most every so often; what the user does is drawn at once.
+// TestPacer checks that output is drawn at a limited rate, and the result of user actions at once.
 func TestPacer(t *testing.T) {
 	ms := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Millisecond) }
 	var p framePacer
@@ -17,7 +17,7 @@ func TestPacer(t *testing.T) {
 		at     int // ms
 		urgent bool
 		cost   time.Duration // of the drawing before
-		rung   bool          // the wait is over
+		rung   bool          // the wait has ended
 		draw   bool
 		wait   time.Duration
 	}{
@@ -25,11 +25,11 @@ func TestPacer(t *testing.T) {
 		{at: 2, wait: minGap - 2*time.Millisecond},
 		{at: 3}, // the timer runs
 		{at: 4, urgent: true, draw: true},
-		{at: 5}, // it runs still
+		{at: 5}, // it still runs
 		{at: 8, rung: true, urgent: true, draw: true},
 		{at: 9, wait: minGap - time.Millisecond},
 		{at: 16, rung: true, urgent: true, draw: true},
-		{at: 30, cost: 10 * time.Millisecond, wait: 6 * time.Millisecond}, // drawing is slow: half the time is left for the rest
+		{at: 30, cost: 10 * time.Millisecond, wait: 6 * time.Millisecond}, // drawing is slow: half the time stays free
 		{at: 36, rung: true, cost: 10 * time.Millisecond, wait: 20 * time.Millisecond},
 		{at: 60, rung: true, urgent: true, draw: true},
 		{at: 69, draw: true},
@@ -45,8 +45,8 @@ func TestPacer(t *testing.T) {
 	}
 }
 
-// What sessions do keeps out of the way of an echo that is awaited, for a moment; the echo is drawn at once, whatever was
-// drawn before it, and a key of which nothing is to be seen has nothing drawn.
+// TestPacerOfEchoes checks that output of sessions is delayed for a moment while an echo is expected, that the echo is
+// drawn at once, whatever was drawn before it, and that a key without a visible effect draws nothing.
 func TestPacerOfEchoes(t *testing.T) {
 	ms := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Millisecond) }
 	const wait = -1
@@ -60,7 +60,7 @@ func TestPacerOfEchoes(t *testing.T) {
 		{20, "key", 0},
 		{21, "output", wait}, // of another session
 		{22, "echo", 1},
-		{23, "output", 1}, // which waits for nothing any more
+		{23, "output", 1}, // it waits for no key
 		{40, "rung", 1},
 		{60, "key", 0},
 		{61, "echo", 1},
@@ -69,7 +69,7 @@ func TestPacerOfEchoes(t *testing.T) {
 		{80, "key", 0},
 		{86, "key", 0},
 		{87, "output", wait},
-		{88, "rung", 1}, // it came to nothing, and keys do not put it off
+		{88, "rung", 1}, // it had no result, and keys do not delay it
 	} {
 		switch c.what {
 		case "key":
@@ -80,7 +80,7 @@ func TestPacerOfEchoes(t *testing.T) {
 			p.noteOutput(true)
 		case "rung":
 			p.waitEnded(ms(c.at))
-			p.urgent = true // as whatever timers have called
+			p.urgent = true // as any timer requests
 		}
 		draw, later := p.due(ms(c.at))
 		if draw != (c.draws == 1) || later > 0 != (c.draws == wait) {
@@ -89,8 +89,8 @@ func TestPacerOfEchoes(t *testing.T) {
 	}
 }
 
-// A key that goes to a session and changes nothing on the screen has nothing drawn: its echo will. Whatever else a key does
-// is seen at once.
+// TestOnlyWhatIsSeenIsDrawn checks that a key that goes to a session and changes nothing on the screen draws nothing:
+// its echo will. Any other effect of a key is drawn at once.
 func TestOnlyWhatIsSeenIsDrawn(t *testing.T) {
 	key := func(r rune) tcell.Event { return tcell.NewEventKey(tcell.KeyRune, r, 0) }
 	prefix := tcell.NewEventKey(tcell.KeyCtrlSpace, 0, tcell.ModCtrl)

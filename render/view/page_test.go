@@ -31,7 +31,7 @@ func keysTable() string {
 	return b.String()
 }
 
-// The page's keys are those of the tables.
+// TestPage checks that the page's keys are those of the tables.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile(viewerPage)
 	if err != nil {

@@ -15,7 +15,7 @@ func (h fakeHistorian) StartPlayback(_ context.Context, id string) (string, erro
 	return id + h.past, nil
 }
 
-// The past of a session opens beside it, and its pane goes when it ends.
+// TestPastBesideThePresent checks that the time travel of a session opens beside it, and its pane closes when it ends.
 //
 // FEATURES: R117
 func TestPastBesideThePresent(t *testing.T) {
@@ -48,7 +48,8 @@ func TestPastBesideThePresent(t *testing.T) {
 	}
 }
 
-// A past session ends with its pane, with the tab it is in, and with the viewer; the others go on.
+// TestPastEndsWithItsPane checks that time travel ends with its pane, with its tab, and with the viewer, and that
+// others continue.
 //
 // FEATURES: R117
 func TestPastEndsWithItsPane(t *testing.T) {
@@ -78,7 +79,7 @@ func TestPastEndsWithItsPane(t *testing.T) {
 	}
 	b.list(running("a"), running("a-past"))
 	if b.endPlaybacks(); len(b.src.killed) != 1 || <-b.src.killed != "a-past" {
-		t.Error("it goes on after the viewer")
+		t.Error("it continues after the viewer")
 	}
 	b.list(running("a"), exited("a-past", 0))
 	if b.endPlaybacks(); len(b.src.killed) > 0 {

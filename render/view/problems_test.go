@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// fakeEditor knows errors of sessions, and writes down what is opened.
+// fakeEditor has errors of sessions, and records the opened files.
 type fakeEditor struct {
 	problems map[string][]model.Problem
 	opened   chan string
@@ -31,8 +31,9 @@ func (f *fakeEditor) Edit(_ context.Context, p model.Problem) error {
 	return f.err
 }
 
-// One key leads to the first error, of the focused session or of the next one that has some; Enter opens the editor
-// there, and keys go on to the next ones. Nothing is drawn while the terminal is the editor's.
+// TestErrors checks that one key leads to the first error, of the focused session or of the next one that has some,
+// that Enter opens the editor there, and that keys go to the next ones. Nothing is drawn while the editor has the
+// terminal.
 //
 // FEATURES: R76
 func TestErrors(t *testing.T) {
@@ -73,7 +74,7 @@ func TestErrors(t *testing.T) {
 	b.keys("^>")
 	b.shows("that was the first error")
 
-	// Who opens the list again goes on there; what is not known is said.
+	// A list that is opened again continues there, and unknown information is reported.
 	b.keys("^E")
 	b.call()
 	b.shows("● ~/x.c:3:7")
@@ -108,7 +109,8 @@ func TestErrors(t *testing.T) {
 	b.shows("error list unavailable")
 }
 
-// In a narrow terminal the end of a place is in sight, file and line, and what is found there stands out where it is.
+// TestErrorsInANarrowTerminal checks that in a narrow terminal the end of a position, file and line, is visible, and
+// that a match in it is highlighted.
 //
 // FEATURES: R76
 func TestErrorsInANarrowTerminal(t *testing.T) {
@@ -131,12 +133,13 @@ func TestErrorsInANarrowTerminal(t *testing.T) {
 		_, found, _ := b.term.Get(x, y)
 		_, before, _ := b.term.Get(x-1, y)
 		if _, _, a := found.Decompose(); a&tcell.AttrUnderline == 0 && found == before {
-			t.Errorf("what was typed does not stand out: %+v", found)
+			t.Errorf("the typed text is not highlighted: %+v", found)
 		}
 	}
 }
 
-// Who asks for an error twice has one editor opened, and what was typed before that is no key of the viewer's.
+// TestErrorsOneEditor checks that two requests for an error open one editor, and that earlier keys are no key of the
+// viewer.
 //
 // FEATURES: R76
 func TestErrorsOneEditor(t *testing.T) {
@@ -147,7 +150,7 @@ func TestErrorsOneEditor(t *testing.T) {
 	b.list(running("a"))
 	b.keys("^.^.")
 	b.call()
-	b.call() // the editor has the terminal meanwhile: it waits until it is asked what it opened
+	b.call() // the editor has the terminal until this call returns
 	if !b.problems.editorRuns || b.problems.opened != 0 {
 		t.Errorf("another one is opened: %+v", b.problems)
 	}

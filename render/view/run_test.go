@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// live is a viewer with its own loop, as Run makes it.
+// live is a viewer with a running loop, as Run creates it.
 type live struct {
 	t      *testing.T
 	src    *fakeSource
@@ -70,7 +70,7 @@ func (l *live) ended() error {
 // FEATURES: R76
 func TestRun(t *testing.T) {
 	l := run(t)
-	l.until("loading sessions") // nothing known yet
+	l.until("loading sessions") // before the first list
 	l.src.updates <- model.Update{Sessions: []model.Session{running("shell")}}
 	s := <-l.src.watched
 	s.frames <- frame(s.cols, s.rows, "$ prompt")

@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// makes has the source make a session when a key asks for one.
+// makes makes the source start a session when a key requests one.
 func (b *bench) makes(id, keys string) {
 	b.t.Helper()
 	b.src.made = id
@@ -63,7 +63,7 @@ func TestTabsAndSplits(t *testing.T) {
 	if b.ids() != "a b c" || b.m.Focus != "c" {
 		t.Errorf("back: panes %s, focus %s", b.ids(), b.m.Focus)
 	}
-	b.keys("^b") // c to a tab of its own
+	b.keys("^b") // c to a separate tab
 	if b.ids() != "c" || len(b.m.Tabs) != 3 {
 		t.Errorf("moved: %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
@@ -75,7 +75,7 @@ func TestTabsAndSplits(t *testing.T) {
 	if b.ids() != "c" || len(b.m.Tabs) != 3 {
 		t.Errorf("after the grid: %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
-	b.keys("^c") // its only pane: the tab goes too
+	b.keys("^c") // its only pane: the tab closes too
 	if b.ids() != "a b" || len(b.m.Tabs) != 2 {
 		t.Errorf("closed: %s in %d tabs", b.ids(), len(b.m.Tabs))
 	}
@@ -89,13 +89,13 @@ func TestTabsAndSplits(t *testing.T) {
 		t.Errorf("it is %d high, as before", got)
 	}
 	b.keys("^=")
-	// A tab has the name of what it shows, which is offered where it is to have another; taken as it stands it stays so.
+	// A tab has the name of its content, which is the default when it is renamed. Accepted unchanged, it stays.
 	enter := tcell.NewEventKey(tcell.KeyEnter, 0, 0)
 	b.keys("^,")
 	b.shows("tab name: b")
 	b.send(enter)
 	if name := b.m.Tab().Name; name != "" {
-		t.Errorf("a name that was taken as it stood is %q", name)
+		t.Errorf("a name that was accepted unchanged is %q", name)
 	}
 	b.keys("^,")
 	b.send(tcell.NewEventKey(tcell.KeyCtrlU, 0, tcell.ModCtrl))
@@ -116,7 +116,8 @@ func TestTabsAndSplits(t *testing.T) {
 	}
 }
 
-// What is gone leaves the trees, but not at once: a daemon that starts may not know all.
+// TestMissingSessions_LeaveLayoutLater checks that removed sessions leave the trees, but not at once: a daemon that
+// starts may not know all.
 func TestMissingSessions_LeaveLayoutLater(t *testing.T) {
 	b := newBench(t, 120, 40, Options{})
 	b.list(running("a"))
@@ -129,7 +130,7 @@ func TestMissingSessions_LeaveLayoutLater(t *testing.T) {
 	b.now = b.now.Add(time.Minute)
 	b.list(running("b"))
 	if b.ids() != "a b" {
-		t.Errorf("gone for the second time: panes %s", b.ids())
+		t.Errorf("missing for the second time: panes %s", b.ids())
 	}
 	b.now = b.now.Add(model.ForgetTime)
 	b.tick()
@@ -158,7 +159,7 @@ func TestSyncAndReadOnly(t *testing.T) {
 	b.streams["a"].none(t)
 	b.streams["b"].none(t)
 	if p := b.panes.Get("a"); p.Cols != 0 || p.Rows != 0 {
-		t.Errorf("a reader asks for %d×%d", p.Cols, p.Rows)
+		t.Errorf("a view-only client requests %d×%d", p.Cols, p.Rows)
 	}
 }
 
@@ -188,7 +189,7 @@ func TestAlerts(t *testing.T) {
 	if b.m.Focus != "b" {
 		t.Errorf("the focus is on %s", b.m.Focus)
 	}
-	b.keys("^a") // it was looked at, and asks still
+	b.keys("^a") // it was viewed, and still needs input
 	if b.m.Focus != "c" {
 		t.Errorf("the focus is on %s", b.m.Focus)
 	}
@@ -204,7 +205,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// A shell that the user left goes away; one that ended otherwise stays to be seen.
+// TestLeftShell checks that a shell that the user exited is closed, and that one that ended otherwise stays visible.
 func TestLeftShell(t *testing.T) {
 	b := newBench(t, 100, 30, Options{})
 	a, c := running("a"), running("b")
@@ -247,7 +248,8 @@ func (f *fakeLayouts) Save(_ context.Context, name string, b []byte) error {
 	return nil
 }
 
-// Who begins with a layout that is not there has the last one, and does not lose it.
+// TestLayoutThatIsNotThere checks that a viewer that starts with a missing layout has the last one, and does not lose
+// it.
 //
 // FEATURES: R76
 func TestLayoutThatIsNotThere(t *testing.T) {
@@ -337,7 +339,8 @@ func TestLayouts_Saved(t *testing.T) {
 	b.shows("layout not saved: disk full")
 }
 
-// A viewer of named sessions keeps how they stand, too, but not as what others begin with.
+// TestLayout_SavedApart_WhenSessionsAreNamed checks that a viewer of named sessions saves its arrangement too, but not
+// as the default for others.
 //
 // FAULT: H23
 func TestLayout_SavedApart_WhenSessionsAreNamed(t *testing.T) {
@@ -369,11 +372,11 @@ func TestPalette(t *testing.T) {
 	if b.m.Focus != "a" || b.overlay != nil {
 		t.Errorf("focus %s", b.m.Focus)
 	}
-	// The picker shows the chosen session live, without a say in its size.
+	// The picker shows the chosen session live, without affecting its size.
 	b.keys("^p")
 	seen := b.streams["b"]
 	if seen.cols != 0 {
-		t.Errorf("the preview asks for %d columns", seen.cols)
+		t.Errorf("the preview requests %d columns", seen.cols)
 	}
 	seen.frames <- frame(40, 10, "live preview")
 	(<-b.panes.Arrivals()).Apply()
@@ -381,14 +384,15 @@ func TestPalette(t *testing.T) {
 	b.shows("live preview")
 	b.send(tcell.NewEventMouse(0, 0, tcell.ButtonPrimary, 0))
 	if b.overlay != nil {
-		t.Error("a click beside the list does not close it")
+		t.Error("a click outside of the list does not close it")
 	}
 	if _, open := <-seen.frames; open {
 		t.Error("the preview's stream is open")
 	}
 }
 
-// An action is found by what people call it, and by tmux's name for it, with the first line taken by Enter.
+// TestPaletteFindsByOtherNames checks that an action is found by its usual names, and by tmux's name for it, and that
+// Enter takes the first line.
 //
 // FEATURES: R76 R119
 func TestPaletteFindsByOtherNames(t *testing.T) {
@@ -407,7 +411,7 @@ func TestPaletteFindsByOtherNames(t *testing.T) {
 		_, after, _ := strings.Cut(b.term.Text(), "› "+typed)
 		rows := strings.Split(after, "\n")
 		if len(rows) < 2 || !strings.HasPrefix(strings.TrimLeft(rows[1], " │1✓"), want+"  ") {
-			t.Errorf("%q: the first of what is found is not %q:\n%s", typed, want, b.term.Text())
+			t.Errorf("%q: the first match is not %q:\n%s", typed, want, b.term.Text())
 		}
 		b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 	}
@@ -470,7 +474,7 @@ func TestFooter(t *testing.T) {
 	b.shows("opened as shell")
 }
 
-// A session that has not the size asked for is boxed, once it had time to follow.
+// TestLetterbox checks that a session without the requested size is boxed, once it had time to resize.
 //
 // FEATURES: R96
 func TestLetterbox(t *testing.T) {
@@ -492,7 +496,7 @@ func TestLetterbox(t *testing.T) {
 	}
 }
 
-// A layout's file may hold anything.
+// FuzzLayout checks that a layout's file may contain anything.
 func FuzzLayout(f *testing.F) {
 	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"stacked":true,"kids":[{"session":"a"},{"session":"b","share":2}]},"focus":"b","zoom":true},{"auto":true}],"current":1,"names":{"gone":"a"}}`))
 	f.Add([]byte(`{"version":1,"tabs":[{"tree":{"kids":[{"session":"gone"},{"session":"a"}]},"focus":"zz"}],"current":-9,"names":{"gone":"a"}}`))
@@ -512,7 +516,7 @@ func FuzzLayout(f *testing.F) {
 	})
 }
 
-// Why an order cannot be done is told to who gave it, and not to who sits at the viewer.
+// TestRefusedOrderIsNotShown checks that the error of an order is returned to its caller, and not shown in the viewer.
 //
 // FEATURES: R117
 func TestRefusedOrderIsNotShown(t *testing.T) {
@@ -523,6 +527,6 @@ func TestRefusedOrderIsNotShown(t *testing.T) {
 	orders <- model.Order{Do: "focus", Session: "gone", Answer: func(w string) { why = w }}
 	b.call()
 	if why == "" || b.message != "" {
-		t.Errorf("told %q, shown %q", why, b.message)
+		t.Errorf("returned %q, shown %q", why, b.message)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Commands of tmux that people type with words behind them are done by the palette, first of what it finds.
+// TestCommandsWithWords checks that the palette runs commands of tmux with arguments, as the first of its results.
 //
 // FEATURES: R119 R120
 func TestCommandsWithWords(t *testing.T) {
@@ -55,7 +55,7 @@ func TestCommandsWithWords(t *testing.T) {
 	}
 	typed("set-option -w synchronize-panes on")
 	if !b.m.Tab().Sync {
-		t.Error("-w is not taken")
+		t.Error("-w is not accepted")
 	}
 	typed("setw synchronize-panes off")
 	b.src.made = "c"
@@ -128,7 +128,8 @@ func TestCommandsWithWords(t *testing.T) {
 	b.shows("-A goes to it")
 }
 
-// A pane begins where, as large and in the directory that its command says, and takes another's place.
+// TestCommandsOfPanes checks that a pane starts where, as large and in the directory that its command states, and can
+// replace another.
 //
 // FEATURES: R119 R120
 func TestCommandsOfPanes(t *testing.T) {
@@ -177,7 +178,7 @@ func TestCommandsOfPanes(t *testing.T) {
 	if order() != "a c b e d" {
 		t.Error(order())
 	}
-	b.keys("^b") // a tab of its own
+	b.keys("^b") // a separate tab
 	run("select-window -t 1")
 	run("join-pane -s 2")
 	if len(b.m.Tabs) != 1 || b.m.Focus != "e" || !slices.Contains(b.m.TiledPanes(b.m.Tab()), "e") {
@@ -238,7 +239,8 @@ func TestCommandsOfPanes(t *testing.T) {
 	}
 }
 
-// With tmux's keys each one of its table does something, or says what does; with others it is no key.
+// TestKeysOfTmux checks that with tmux's keys each one of its table has an effect or a message, and that with others it
+// is no key.
 //
 // FEATURES: R119
 func TestKeysOfTmux(t *testing.T) {
@@ -259,7 +261,7 @@ func TestKeysOfTmux(t *testing.T) {
 		return b.message
 	}
 	if got := press("t"); !strings.Contains(got, "key not bound") {
-		t.Errorf("with a user's own keys it says %q", got)
+		t.Errorf("with a user's own keys it prints %q", got)
 	}
 	b.o.Tmux = true
 	for key, want := range map[string]string{
@@ -268,11 +270,11 @@ func TestKeysOfTmux(t *testing.T) {
 		"(": b.viewer.keys.Chord("pick"), "L": b.viewer.keys.Chord("tab-last"), "M-p": b.viewer.keys.Chord("next-alert"), "m": b.viewer.keys.Chord("palette") + " join-pane -s TAB",
 	} {
 		if got := press(key); !strings.Contains(got, want) || strings.Contains(got, "{") {
-			t.Errorf("%s says %q, want %q", key, got, want)
+			t.Errorf("%s prints %q, want %q", key, got, want)
 		}
 	}
 	if b.message = ""; !b.tmuxKey(input.Key{Code: 't', Mods: input.CapsLock | input.NumLock}) || b.message == "" {
-		t.Errorf("with the locks of a keyboard it says %q", b.message)
+		t.Errorf("with the locks of a keyboard it prints %q", b.message)
 	}
 	b.m.Focus = "a"
 	if press("C-o"); strings.Join(b.m.TiledPanes(b.m.Tab()), " ") != "b a" {
@@ -280,7 +282,7 @@ func TestKeysOfTmux(t *testing.T) {
 	}
 	b.keys("^!")
 	if press("'"); b.overlay == nil {
-		t.Fatal("no tab is asked for")
+		t.Fatal("no tab is prompted for")
 	}
 	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 	if b.overlay != nil || b.message != "" {
@@ -293,7 +295,7 @@ func TestKeysOfTmux(t *testing.T) {
 		t.Errorf("tab %d", b.m.Current)
 	}
 	if press("."); b.overlay == nil {
-		t.Fatal("no place is asked for")
+		t.Fatal("no place is prompted for")
 	}
 	b.keys("2")
 	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
@@ -301,11 +303,12 @@ func TestKeysOfTmux(t *testing.T) {
 		t.Errorf("tab %d", b.m.Current)
 	}
 	if got := press("F12"); !strings.Contains(got, "key not bound") {
-		t.Errorf("F12 says %q", got)
+		t.Errorf("F12 prints %q", got)
 	}
 }
 
-// A line that does nothing says so, and what would; it does not go as if it had been done. FEATURES: R119 R120
+// TestCommandsThatAreNone checks that a command without effect reports that, and the remedy, instead of success.
+// FEATURES: R119 R120
 func TestCommandsThatAreNone(t *testing.T) {
 	b := newBench(t, 160, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
 	b.list(running("a"))
@@ -337,10 +340,10 @@ func TestCommandsThatAreNone(t *testing.T) {
 		b.shows(want[:min(len(want), 40)])
 		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 		if b.overlay != nil || !strings.Contains(b.message, want) {
-			t.Errorf("%s says %q", line, b.message)
+			t.Errorf("%s prints %q", line, b.message)
 		}
 	}
-	for _, c := range tmuxNames { // what has no words for it is found
+	for _, c := range tmuxNames { // names that are only listed are found
 		for _, name := range strings.Fields(c.names) {
 			if typedCommand(b.viewer, name, false) == nil || len(matchCommands(name)) != 1 {
 				t.Errorf("%s is not known", name)
@@ -349,12 +352,12 @@ func TestCommandsThatAreNone(t *testing.T) {
 		name := strings.Fields(c.names)[0]
 		_, withWords := typedCommands()[name]
 		if !withWords && c.instead == "" && !isActionName(b.viewer, name, nil) {
-			t.Errorf("%s: nothing says what it is here", name)
+			t.Errorf("%s: no message explains it", name)
 		}
 	}
 }
 
-// A pane that gets a tab of its own is not in the one it was in any more, also where that has all sessions.
+// TestBreakPaneOutOfAll checks that a pane that gets a separate tab leaves its old one, also if that has all sessions.
 //
 // FEATURES: R119
 func TestBreakPaneOutOfAll(t *testing.T) {
@@ -370,7 +373,8 @@ func TestBreakPaneOutOfAll(t *testing.T) {
 	}
 }
 
-// A new tab leaves the one that is shown as it stands, also where that has all sessions: nobody sees another pane there.
+// TestNewTabBesideAll checks that a new tab leaves the shown one unchanged, also if that has all sessions: no viewer
+// sees another pane there.
 //
 // FEATURES: R119
 func TestNewTabBesideAll(t *testing.T) {
@@ -390,7 +394,7 @@ func TestNewTabBesideAll(t *testing.T) {
 	}
 	b.makes("d", "^t")
 	if b.m.Tabs[b.m.Current-1].Auto != true {
-		t.Error("a tab that was asked to show all does not any more")
+		t.Error("a tab that showed all sessions does not any more")
 	}
 }
 
@@ -407,7 +411,8 @@ func TestWordsOfALine(t *testing.T) {
 	}
 }
 
-// What was being typed for the last session when it went is no key of the viewer's, and no line that it runs.
+// TestKeysForASessionThatWent checks that keys typed for the last session when it ends are neither keys of the viewer
+// nor a line that it runs.
 //
 // FEATURES: R76
 func TestKeysForASessionThatWent(t *testing.T) {
@@ -457,7 +462,8 @@ func (b *bench) pressed(names ...string) {
 	}
 }
 
-// Arrows go on without the prefix for a moment, as in tmux; any other key ends that and is the session's.
+// TestKeysRepeat checks that arrows repeat without the prefix for a moment, as in tmux, and that any other key ends
+// that and reaches the session.
 //
 // FEATURES: R119
 func TestKeysRepeat(t *testing.T) {
@@ -469,13 +475,13 @@ func TestKeysRepeat(t *testing.T) {
 	b.settle()
 	b.pressed("C-b", "Left")
 	b.now = b.now.Add(b.o.Repeat - 1)
-	b.pressed("Left") // each one has its time from then on
+	b.pressed("Left") // each one restarts the time
 	if b.m.Focus != "a" {
 		t.Errorf("focus %s", b.m.Focus)
 	}
 	b.now = b.now.Add(b.o.Repeat - 1)
 	b.pressed("Right", "x", "Right")
-	b.pressed("C-b", "z", "Left") // what does not repeat has nothing go on
+	b.pressed("C-b", "z", "Left") // after a key that does not repeat, none does
 	s := b.streams["b"]
 	if b.m.Focus != "b" {
 		t.Fatalf("focus %s", b.m.Focus)
@@ -496,9 +502,9 @@ func TestKeysRepeat(t *testing.T) {
 	if b.pressed("M-Left"); width() != was+8 {
 		t.Errorf("%d columns of %d", width(), was)
 	}
-	b.pressed("C-b", ":") // what is asked has its keys
+	b.pressed("C-b", ":") // the prompt has the keys
 	if b.pressed("Left"); b.overlay == nil {
-		t.Error("nothing is asked")
+		t.Error("no prompt")
 	}
 	own := newBench(t, 161, 30, Options{LiveOptions: LiveOptions{Repeat: time.Second}})
 	own.list(running("a"), running("b"))
@@ -509,7 +515,8 @@ func TestKeysRepeat(t *testing.T) {
 	}
 }
 
-// With tmux's keys new tabs are behind all others, so that no tab gets another number; others have them beside the one shown.
+// TestNewTabsAtTheEnd checks that with tmux's keys new tabs are after all others, so that no tab's number changes, and
+// that with other keys they are beside the shown one.
 //
 // FEATURES: R119
 func TestNewTabsAtTheEnd(t *testing.T) {
@@ -551,7 +558,7 @@ func TestNewTabsAtTheEnd(t *testing.T) {
 	}
 }
 
-// What arranges panes that are hidden behind a zoomed one shows them.
+// TestArrangingUnzooms checks that an arrangement of panes that are hidden by a zoomed one shows them.
 //
 // FEATURES: R119
 func TestArrangingUnzooms(t *testing.T) {
@@ -573,7 +580,7 @@ func TestArrangingUnzooms(t *testing.T) {
 	}
 }
 
-// A tab or a pane that is not there is said, by whatever key it was asked for.
+// TestNoSuchNumber checks that a missing tab or pane is reported for each key that requests it.
 //
 // FEATURES: R119
 func TestNoSuchNumber(t *testing.T) {
@@ -589,7 +596,8 @@ func TestNoSuchNumber(t *testing.T) {
 	own.shows("no pane 5; panes count from 1")
 }
 
-// An action is found as the pages and the configuration write it; one without a key is said to be found by its name.
+// TestActionsByTheirNames checks that an action is found by its name in the pages and the configuration, and that the
+// help of one without a key mentions its name.
 //
 // FEATURES: R119
 func TestActionsByTheirNames(t *testing.T) {
@@ -620,7 +628,8 @@ func TestActionsByTheirNames(t *testing.T) {
 	b.shows("no saved layouts; Ctrl-b : layout save saves one")
 }
 
-// Arrows say where a border goes with tmux's and zellij's keys, also that of the last pane; letters of our own what becomes of it.
+// TestArrowsMoveBorders checks that arrows move borders in their direction with tmux's and zellij's keys, also that of
+// the last pane, and that our own letters grow or shrink it.
 //
 // FEATURES: R119
 func TestArrowsMoveBorders(t *testing.T) {

@@ -14,14 +14,14 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// fakeSteward tells what was done to sessions.
+// fakeSteward records the operations on sessions.
 type fakeSteward struct {
 	done chan string
 	err  error
 }
 
 func (f *fakeSteward) did(what string) error {
-	err := f.err // whoever hears of it may change it
+	err := f.err // its receiver may change it
 	f.done <- what
 	return err
 }
@@ -64,7 +64,8 @@ func (b *bench) tabs() string {
 	return strings.Join(all, " ")
 }
 
-// What a command starts, in which directory and under which name, and where the focus is then.
+// TestCommandsThatStart checks what a command starts, in which directory and under which name, and where the focus is
+// then.
 //
 // FEATURES: R119 R120
 func TestCommandsThatStart(t *testing.T) {
@@ -100,7 +101,7 @@ func TestCommandsThatStart(t *testing.T) {
 	}
 }
 
-// A pane is started anew, whether its program runs or not, and what hinders that is said.
+// TestRespawnPane checks that a pane is restarted, whether its program runs or not, and that an error is reported.
 //
 // FEATURES: R119 R120
 func TestRespawnPane(t *testing.T) {
@@ -141,12 +142,12 @@ func TestRespawnPane(t *testing.T) {
 	b.call()
 	b.shows("not restarted: it will not die")
 	if len(b.src.killed) > 0 || len(s.done) > 0 {
-		t.Error("more was ended or started than that")
+		t.Error("other sessions were ended or started")
 	}
 }
 
-// Tabs are found by number, by name, by the beginning of one name only, and beside the one that is shown; sessions by their
-// ids, too.
+// TestCommandsThatGo checks that tabs are found by number, by name, by a unique prefix of a name, and beside the shown
+// one, and sessions also by their ids.
 //
 // FEATURES: R119 R120
 func TestCommandsThatGo(t *testing.T) {
@@ -188,7 +189,7 @@ func tabOf(name, id string) *model.Tab {
 	return &model.Tab{Name: name, Tree: layout.Leaf(id), Focus: id}
 }
 
-// What a command says in the bar.
+// TestCommandMessages_InStatusBar checks the messages of commands in the bar.
 //
 // FEATURES: R119 R120
 func TestCommandMessages_InStatusBar(t *testing.T) {
@@ -217,7 +218,7 @@ func TestCommandMessages_InStatusBar(t *testing.T) {
 	} {
 		b.message = ""
 		if b.line(line); !strings.HasPrefix(b.message, want) || want == "" && b.message != "" {
-			t.Errorf("%s says %q", line, b.message)
+			t.Errorf("%s prints %q", line, b.message)
 		}
 		if line == "kill-session -t =b" {
 			b.shows("kill b?")
@@ -225,11 +226,12 @@ func TestCommandMessages_InStatusBar(t *testing.T) {
 		}
 	}
 	if b.line("display-message '#S'"); !strings.Contains(b.message, "a") || strings.ContainsAny(b.message, "\x1b\a") {
-		t.Errorf("a name is said as %q", b.message)
+		t.Errorf("a name is printed as %q", b.message)
 	}
 }
 
-// Panes are as long as a command says, with borders and without, whichever side of the border the pane is on.
+// TestCommandsOfSizes checks that panes get the size that a command states, with borders and without, on either side of
+// the border.
 //
 // FEATURES: R119 R120
 func TestCommandsOfSizes(t *testing.T) {
@@ -279,7 +281,8 @@ func TestCommandsOfSizes(t *testing.T) {
 	}
 }
 
-// A pane comes from another tab with the focus and in sight, and leaves nothing behind; where it has no room all stays.
+// TestJoinPane checks that a pane moves from another tab with the focus, visible, and leaves nothing behind, and that
+// without space all stays.
 //
 // FEATURES: R119 R120
 func TestJoinPane(t *testing.T) {
@@ -310,7 +313,8 @@ func TestJoinPane(t *testing.T) {
 	}
 }
 
-// What does not fit is done otherwise, or said, and without any pane nothing is done.
+// TestCommandsWithoutRoom checks that a command without enough space is done otherwise, or reported, and that without
+// any pane nothing is done.
 //
 // FEATURES: R119 R120
 func TestCommandsWithoutRoom(t *testing.T) {
@@ -338,13 +342,13 @@ func TestCommandsWithoutRoom(t *testing.T) {
 	if !starts("split-window -h -p 99 x", "b") || b.ids() != "a b" || b.panes.Get("b").Area.W < 50 || b.panes.Get("b").Area.W > 70 {
 		t.Errorf("panes %s, %+v", b.ids(), b.panes.Get("b").Area)
 	}
-	for _, id := range []string{"c", "d", "e", "f", "g"} { // until the pane is too small for another one
+	for _, id := range []string{"c", "d", "e", "f", "g"} { // until the pane is too small for a split
 		if !starts("split-window y", id) {
 			break
 		}
 	}
 	if !strings.HasPrefix(b.message, "too small to split") {
-		t.Errorf("says %q", b.message)
+		t.Errorf("prints %q", b.message)
 	}
 	if b.message = ""; !starts("split-window -f z", "whole") || b.panes.Get("whole").Area.W < 118 {
 		t.Errorf("along all: %q, panes %s", b.message, b.ids())
@@ -356,7 +360,8 @@ func TestCommandsWithoutRoom(t *testing.T) {
 	}
 }
 
-// A popup is where its command says, and a floating pane is made larger by its right and lower border.
+// TestPopup checks that a popup is where its command states, and that a floating pane is resized by its right and lower
+// border.
 //
 // FEATURES: R119 R120
 func TestPopup(t *testing.T) {
@@ -366,7 +371,7 @@ func TestPopup(t *testing.T) {
 		b.line(line)
 		b.call()
 		if b.list(running("a"), running("b"), running("p")); b.src.dir != dir || !b.m.IsFloating("p") || b.m.Focus != "p" {
-			t.Errorf("%s begins in %q, floats %t, focus %s", line, b.src.dir, b.m.IsFloating("p"), b.m.Focus)
+			t.Errorf("%s starts in %q, floats %t, focus %s", line, b.src.dir, b.m.IsFloating("p"), b.m.Focus)
 		}
 	}
 	area := b.panes.Get("p").Area
@@ -377,7 +382,8 @@ func TestPopup(t *testing.T) {
 	}
 }
 
-// A tab that is emptied by a pane's going goes, wherever it stands, and the one that is shown stays so.
+// TestJoinPaneOfAnEarlierTab checks that a tab whose last pane moves away closes, wherever it is, and that the shown
+// one stays shown.
 //
 // FEATURES: R119
 func TestJoinPaneOfAnEarlierTab(t *testing.T) {

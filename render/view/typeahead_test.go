@@ -24,7 +24,8 @@ func textOf(t *testing.T, s *fakeStream, n int) (text string) {
 	return text
 }
 
-// Keys and pastes that come before the first list of sessions reach the focused session, in order, and are no commands.
+// TestTypeAhead_ReachesSession_WhenTypedBeforeTheList checks that keys and pastes before the first list of sessions
+// reach the focused session, in order, and are no commands.
 //
 // FAULT: G8
 func TestTypeAhead_ReachesSession_WhenTypedBeforeTheList(t *testing.T) {
@@ -43,7 +44,8 @@ func TestTypeAhead_ReachesSession_WhenTypedBeforeTheList(t *testing.T) {
 	}
 }
 
-// In a viewer that turns out to be empty, text that was typed ahead starts and quits nothing; what follows the prefix does.
+// TestTypeAhead_IsNoCommand_WhenNoSessionRuns checks that in a viewer without sessions, text that was typed ahead
+// starts and quits nothing, and that keys after the prefix have their effect.
 //
 // FAULT: G8
 func TestTypeAhead_IsNoCommand_WhenNoSessionRuns(t *testing.T) {
@@ -63,7 +65,8 @@ func TestTypeAhead_IsNoCommand_WhenNoSessionRuns(t *testing.T) {
 	}
 }
 
-// What is typed after a command that starts a session waits for it, also while it is not in the list yet.
+// TestTypeAhead_WaitsForStartedSession checks that text typed after a command that starts a session waits for it, also
+// while it is not in the list yet.
 //
 // FAULT: G8
 func TestTypeAhead_WaitsForStartedSession(t *testing.T) {
@@ -90,14 +93,14 @@ func TestTypeAhead_WaitsForStartedSession(t *testing.T) {
 	b.src.made = "gone"
 	b.keys("^nv")
 	b.call()
-	b.ring() // it never comes
+	b.ring() // it never arrives
 	b.keys("w")
 	if got := textOf(t, b.streams["fresh"], 1); got != "w" {
 		t.Errorf("%q after waiting for too long", got)
 	}
 }
 
-// A session of a host that has not answered is waited for.
+// TestTypeAhead_WaitsForHost checks that keys for a session of a host that has not answered wait.
 //
 // FAULT: G8
 func TestTypeAhead_WaitsForHost(t *testing.T) {
@@ -113,7 +116,7 @@ func TestTypeAhead_WaitsForHost(t *testing.T) {
 	}
 }
 
-// The keys that quit work without any list of sessions.
+// TestTypeAhead_Quits_WhenNoListComes checks that the keys that quit work without any list of sessions.
 //
 // FAULT: G8
 func TestTypeAhead_Quits_WhenNoListComes(t *testing.T) {

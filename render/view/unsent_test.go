@@ -7,7 +7,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// What was typed into a session and did not reach it is said when its pane goes, and told when the viewer ends.
+// TestUnsent checks that input that did not reach its session is reported when its pane closes, and printed when the
+// viewer ends.
 //
 // FEATURES: R94
 func TestUnsent(t *testing.T) {
@@ -23,11 +24,11 @@ func TestUnsent(t *testing.T) {
 	b.shows("not sent: 1 byte typed into a")
 	b.closePanes()
 	if len(told) != 1 || told[0] != "b" {
-		t.Errorf("told of %q", told)
+		t.Errorf("reported %q", told)
 	}
 }
 
-// What is typed right behind a key that brings a pane to the screen is for that pane.
+// TestInputAfterPaneSwitch_GoesToNewPane checks that input typed right after a key that shows a pane goes to that pane.
 //
 // FEATURES: R75
 func TestInputAfterPaneSwitch_GoesToNewPane(t *testing.T) {
@@ -39,7 +40,7 @@ func TestInputAfterPaneSwitch_GoesToNewPane(t *testing.T) {
 		other = "b"
 	}
 	for _, r := range " x" {
-		if r == ' ' { // with what follows in one read: nothing is drawn in between
+		if r == ' ' { // together with the next key in one read: nothing is drawn in between
 			b.handle(tcell.NewEventKey(tcell.KeyCtrlSpace, 0, tcell.ModCtrl))
 			b.handle(tcell.NewEventKey(tcell.KeyRune, rune('1'+strings.Index("ab", other)), 0))
 			continue

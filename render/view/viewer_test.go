@@ -141,9 +141,9 @@ func TestNewAndKill(t *testing.T) {
 	b.list(running("other"), dead, running("last"))
 	b.shows("fresh killed; output kept")
 	if b.panes.Get("fresh") != nil || b.m.Focus == "fresh" || b.m.Alerts["fresh"].Kind != model.AlertNone {
-		t.Errorf("what was killed here is on the screen, with the focus on %s: %v", b.m.Focus, b.m.Alerts)
+		t.Errorf("a session killed here is on the screen, with the focus on %s: %v", b.m.Focus, b.m.Alerts)
 	}
-	b.list(running("other"), exited("last", 130)) // somebody else's doing
+	b.list(running("other"), exited("last", 130)) // done by another client
 	b.shows("ended, exit 130")
 	b.m.Focus = "last"
 	b.keys("^c")
@@ -166,7 +166,7 @@ func TestNewAndKill(t *testing.T) {
 	}
 }
 
-// With ids given only those are shown, ended or not; what the viewer starts joins them.
+// TestOnly checks that with ids given only those sessions are shown, ended or not, and those that the viewer starts.
 func TestOnly(t *testing.T) {
 	b := newBench(t, 80, 24, Options{Only: []string{"b", "old"}})
 	b.list(running("a"), running("b"), exited("old", 0))
@@ -247,19 +247,19 @@ func TestMouse(t *testing.T) {
 		t.Errorf("a click on a focuses %q", b.m.Focus)
 	}
 	click(pa.X, pa.Y, tcell.WheelUp)
-	b.streams["a"].none(t) // it did not ask for the mouse
+	b.streams["a"].none(t) // it did not request the mouse
 
 	b.print("a", "\x1b[?1002h\x1b[?1006h")
 	b.print("b", "\x1b[?1003h")
 	if b.pointer.flags&tcell.MouseMotionEvents == 0 {
-		t.Error("a program wants motion, and the terminal was not asked for it")
+		t.Error("a program requests motion, and the terminal did not get the request")
 	}
 	click(pa.X+3, pa.Y+2, tcell.ButtonPrimary)
 	click(pa.X+4, pa.Y+2, tcell.ButtonPrimary)
 	click(pb.X+5, pb.Y+1, tcell.ButtonPrimary) // the drag leaves the pane
 	click(pb.X+5, pb.Y+1, 0)
 	click(pa.X+1, pa.Y, tcell.WheelDown)
-	click(pa.X+1, pa.Y+1, 0)                     // motion: not asked for
+	click(pa.X+1, pa.Y+1, 0)                     // motion: not requested
 	click(pa.X+1, pa.Y-1, tcell.ButtonSecondary) // the status line
 	click(pa.X+1, pa.Y-1, 0)
 	edge := input.Mouse{Button: input.ButtonLeft, Row: min(pb.Y+1, pa.Y+pa.H-1) - pa.Y, Col: min(pb.X+5-pa.X, pa.W-1)}
@@ -336,13 +336,13 @@ func TestAway(t *testing.T) {
 	b.settle()
 	b.shows("still there")
 	if strings.Contains(b.term.Text(), "reconnecting") {
-		t.Error("a blink is told of")
+		t.Error("a blink is reported")
 	}
 	b.now = b.now.Add(statusbar.UnreachableTime)
 	b.settle()
 	b.shows("reconnecting… daemon restarts", "still there")
 	b.list(running("a"))
 	if strings.Contains(b.term.Text(), "reconnecting") {
-		t.Error("it says that the source is away")
+		t.Error("the source is reported as unreachable")
 	}
 }

@@ -49,7 +49,7 @@ func TestModes(t *testing.T) {
 	b.m.Focus = "a"
 	b.send(ctrl('p'))
 	b.shows(" pane ", "zoom", "hjkl focus")
-	b.keys("p") // moves, and leaves the mode as it is
+	b.keys("p") // moves, and stays in its mode
 	b.keys("p")
 	if b.m.Focus != "c" || b.mode != modeTable {
 		t.Errorf("focus %s, mode %d", b.m.Focus, b.mode)
@@ -98,7 +98,7 @@ func TestLockedKeys(t *testing.T) {
 	b.send(ctrl('g'))
 	b.shows("LOCKED: Ctrl-g unlocks")
 	if strings.Contains(b.term.Text(), "Ctrl-b") {
-		t.Errorf("a key is hinted at that does nothing now:\n%s", b.term.Text())
+		t.Errorf("a hint names a key without effect:\n%s", b.term.Text())
 	}
 	b.send(ctrl('p'), ctrl('b'), alt('n'))
 	b.send(ctrl('g'))
@@ -111,7 +111,8 @@ func TestLockedKeys(t *testing.T) {
 	}
 }
 
-// Locked keys are the session's, but for those of a pane in copy mode; the one that ends it does so everywhere.
+// TestLockedKeysInCopyMode checks that locked keys reach the session, except in a pane in copy mode, and that the
+// unlock key works everywhere.
 //
 // FEATURES: R76, R119
 func TestLockedKeysInCopyMode(t *testing.T) {
@@ -137,7 +138,7 @@ func TestLockedKeysInCopyMode(t *testing.T) {
 	if got := b.typed("a", 1); got != "Ctrl-p" || p.Copying() != nil || !b.locked {
 		t.Errorf("typed %q, copy mode %v, locked %t", got, p.Copying(), b.locked)
 	}
-	b.list() // nothing is there that could want a key
+	b.list() // there is nothing that could use a key
 	if b.send(ctrl('g')); b.locked {
 		t.Error("without sessions keys stay locked")
 	}
@@ -145,7 +146,7 @@ func TestLockedKeysInCopyMode(t *testing.T) {
 
 var zellijKey = regexp.MustCompile("(?m)^\\| `([^` ]+)(?: ([^`]+))?` \\| `([a-z-]+)` \\| .+ \\|$")
 
-// The page for those who know zellij says what its keys do.
+// TestFromZellij checks that the page for users of zellij describes its keys.
 //
 // FEATURES: R119
 func TestFromZellij(t *testing.T) {

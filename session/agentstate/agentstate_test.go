@@ -23,8 +23,8 @@ func readScreen(t testing.TB, file string) Screen {
 	return Screen{Title: strings.TrimPrefix(title, "title: "), Rows: strings.Split(rows, "\n")}
 }
 
-// Screens that the agents drew, by the name of their file: AGENT-STATE[-WHAT]. Those of kimi are not
-// recorded, those of aider are written by hand.
+// TestRecordedScreens classifies screens that the agents drew, by the name of their file: AGENT-STATE[-WHAT]. Those of
+// kimi are not recorded, those of aider are written by hand.
 //
 // FEATURES: R100
 func TestRecordedScreens(t *testing.T) {
@@ -45,7 +45,8 @@ func TestRecordedScreens(t *testing.T) {
 	}
 }
 
-// A screen that no rule knows, and what an agent has only printed, is no state.
+// TestNeverIdleByDefault checks that a screen that no rule matches, and text that an agent has only printed, give no
+// state.
 //
 // FEATURES: R100
 func TestNeverIdleByDefault(t *testing.T) {
@@ -92,7 +93,7 @@ func (s *scene) typed() *scene { s.l.Typed = s.l.Now; return s }
 func (s *scene) hook(event, kind string) *scene {
 	s.t.Helper()
 	if !s.m.Hook(Hook{Agent: s.m.agent.Name, Event: event, Kind: kind}, s.l.Now) {
-		s.t.Errorf("%s means nothing", event)
+		s.t.Errorf("%s has no effect", event)
 	}
 	return s
 }
@@ -104,12 +105,13 @@ func (s *scene) is(want State, by Source, sure bool) *scene {
 		s.t.Errorf("%+v, want %s by %q, sure %v", v, want, by, sure)
 	}
 	if !sure && v.State != Unknown && again == 0 {
-		s.t.Error("it is not sure, and will not be looked at again")
+		s.t.Error("it is uncertain, and will not be checked again")
 	}
 	return s
 }
 
-// The screen alone: a line for tasks has to last, and after a task was typed what is shown still is no end.
+// TestByTheScreen checks that a screen alone decides: an indicator of a task must last, and after a task was typed an
+// unchanged screen is no end.
 //
 // FEATURES: R100
 func TestByTheScreen(t *testing.T) {
@@ -123,11 +125,11 @@ func TestByTheScreen(t *testing.T) {
 	s.after(time.Second).is(Done, FromScreen, true)
 	s.shows("claude-needs_approval").is(NeedsApproval, FromScreen, true)
 	s.shows("claude-rest-tool").after(time.Second).is(NeedsApproval, FromScreen, true).after(time.Second).is(Done, FromScreen, true)
-	s.typed().after(2*time.Second).is(Done, FromScreen, true) // it answered at once, or was asked nothing
+	s.typed().after(2*time.Second).is(Done, FromScreen, true) // it answered at once, or without a task
 }
 
-// Hooks count at once; one that is contradicted for a while (a turn that was interrupted has no end)
-// does not.
+// TestByHooks checks that hooks count at once. One that the screen contradicts for a while does not: an interrupted
+// turn has no end event.
 //
 // FEATURES: R100
 func TestByHooks(t *testing.T) {
@@ -141,11 +143,12 @@ func TestByHooks(t *testing.T) {
 	s.typed().after(time.Millisecond).hook("UserPromptSubmit", "").shows("claude-working").after(time.Minute).is(Working, FromHook, true)
 	s.shows("claude-rest").is(Working, FromHook, true).after(3*time.Second).is(Done, FromScreen, true)
 	if s.m.Hook(Hook{Event: "SomethingNew"}, s.l.Now) {
-		t.Error("an event that nobody knows means something")
+		t.Error("an unknown event has an effect")
 	}
 }
 
-// Codex tells of the end of every thread, of that which names the conversation, too.
+// TestWeakHooks checks that an end event of Codex counts only if its screen shows no work: Codex reports the end of
+// every thread, also of the one that names the conversation.
 //
 // FEATURES: R100
 func TestWeakHooks(t *testing.T) {
@@ -239,7 +242,7 @@ func TestReadHook(t *testing.T) {
 	}
 }
 
-// Files of rules that are wrong are refused with what is wrong.
+// TestBadRules checks that invalid rule files are rejected with the reason.
 func TestBadRules(t *testing.T) {
 	for _, c := range []struct{ json, want string }{
 		{`{"agent":"x"}`, "needs a name"},
@@ -259,7 +262,8 @@ func TestBadRules(t *testing.T) {
 	}
 }
 
-// What screens are looked at with is made when one is looked at, not for each program that may be an agent.
+// TestRulesAreCompiledWhenTheyAreNeeded checks that rules are compiled when the first screen is classified, not for
+// each program that may be an agent.
 func TestRulesAreCompiledWhenTheyAreNeeded(t *testing.T) {
 	a, err := load([]byte(`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"working","reason":"r","title":"t","rows":["a"],"none":["b"]}]}`))
 	if err != nil {
@@ -279,8 +283,8 @@ func TestRulesAreCompiledWhenTheyAreNeeded(t *testing.T) {
 	}
 }
 
-// Nothing that a program prints, titles itself or tells in a hook breaks the machine, and no id that
-// a shell or a flag parser could read otherwise gets through.
+// FuzzHook checks that no output, title or hook message of a program breaks the machine, and no id passes that a shell
+// or a flag parser could misread.
 func FuzzHook(f *testing.F) {
 	f.Add("claude", "Stop", []byte(`{"session_id":"a","hook_event_name":"Stop","message":"m"}`), "❯ \n────")
 	f.Add("", "", []byte(`{"type":"agent-turn-complete","thread-id":"t"}`), "› 1. Yes")
@@ -308,7 +312,7 @@ func FuzzHook(f *testing.F) {
 	})
 }
 
-// A hook that asks for a tool's permission is a question where the tool is one.
+// TestToolThatAsks checks that a hook that requests permission for a tool is a question if the tool is one.
 //
 // FEATURES: R100
 func TestToolThatAsks(t *testing.T) {
@@ -317,7 +321,7 @@ func TestToolThatAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		brief, err := json.Marshal(h.Brief()) // as the daemon is told
+		brief, err := json.Marshal(h.Brief()) // as the daemon receives it
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,8 @@ func made(t *testing.T, s *Store, k Token) string {
 	return secret
 }
 
-// A token's secret is in no file; it counts in each process that looks at the file, until it is revoked.
+// TestStore checks that a token's secret is in no file. The token is valid in each process that reads the file, until
+// it is revoked.
 //
 // FEATURES: R86
 func TestStore(t *testing.T) {
@@ -81,7 +82,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A file that others can read or that is damaged lets nobody in.
+// TestStoreIsNotInOrder checks that a file that others can read, or that is damaged, admits no caller.
 func TestStoreIsNotInOrder(t *testing.T) {
 	s := newStore(t)
 	secret := made(t, s, Token{Name: "one", Level: "all"})
@@ -111,7 +112,7 @@ func TestStoreIsNotInOrder(t *testing.T) {
 	}
 }
 
-// What is under way ends when its token is revoked or expires, and nothing else does.
+// TestDuring checks that running requests end when their token is revoked or expires, and others do not.
 func TestDuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t)
@@ -147,13 +148,13 @@ func TestDuring(t *testing.T) {
 		endA()
 		endB()
 		if len(s.live) != 0 {
-			t.Errorf("%d are still under way", len(s.live))
+			t.Errorf("%d are still running", len(s.live))
 		}
 	})
 }
 
-// A token that is revoked after it was looked up, and before its request is under way, is revoked for that one too; also where
-// another one has its name by then. Others' are not.
+// TestRevokedBeforeItIsUnderWay checks that a token that is revoked between its lookup and the start of its request is
+// invalid for that request too, even if another token has its name by then. Other tokens stay valid.
 func TestRevokedBeforeItIsUnderWay(t *testing.T) {
 	s := newStore(t)
 	made(t, s, Token{Name: "other", Level: "read"})
@@ -176,14 +177,15 @@ func TestRevokedBeforeItIsUnderWay(t *testing.T) {
 		a, endA := s.During(t.Context(), one)
 		b, endB := s.During(t.Context(), other)
 		if !errors.Is(context.Cause(a), ErrNotFound) || b.Err() != nil {
-			t.Errorf("made again: %v: %v, %v", again, context.Cause(a), b.Err())
+			t.Errorf("created again: %v: %v, %v", again, context.Cause(a), b.Err())
 		}
 		endA()
 		endB()
 	}
 }
 
-// A host is not ours for an address at its start; a page of another port of the host is another site.
+// TestSource checks that a host name is not accepted because it starts with an accepted address. A page of another port
+// of the host is another site.
 //
 // FEATURES: R86
 // FAULT: J
@@ -223,7 +225,7 @@ func TestBearerOf(t *testing.T) {
 	}
 }
 
-// A file of tokens lets in whom it names, or nobody; whatever is in it.
+// FuzzDecode checks that a token file admits only the tokens that it names, whatever its content.
 func FuzzDecode(f *testing.F) {
 	sum := strings.Repeat("0a", 32)
 	f.Add([]byte(`{"tokens":[{"name":"a","level":"read","sha256":"` + sum + `"}]}`))
@@ -243,15 +245,15 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A token is revoked on a disk that takes no new file, for whoever reads the file, and also where nothing can be written at all:
-// then for this process, which says so. Others count on.
+// TestRevokedOnAFullDisk checks that a token is revoked on a full disk for all readers of the file. If nothing can be
+// written, it is revoked for this process only, which reports that. Other tokens stay valid.
 //
 // FEATURES: R93
 func TestRevokedOnAFullDisk(t *testing.T) {
 	for name, locked := range map[string]bool{"no new file": false, "no change of the old": true} {
 		s := newStore(t)
 		lost, other := made(t, s, Token{Name: "lost", Level: "all"}), made(t, s, Token{Name: "other", Level: "read"})
-		if err := os.MkdirAll(s.path+".tmp/x", 0o700); err != nil { // where the new file would be made
+		if err := os.MkdirAll(s.path+".tmp/x", 0o700); err != nil { // at the path of the new file
 			t.Fatal(err)
 		}
 		was, err := os.ReadFile(s.path)
@@ -272,7 +274,7 @@ func TestRevokedOnAFullDisk(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}
 		if during.Err() == nil {
-			t.Errorf("%s: what is under way goes on", name)
+			t.Errorf("%s: running requests continue", name)
 		}
 		done()
 		now, err := os.ReadFile(s.path)
@@ -294,12 +296,12 @@ func TestRevokedOnAFullDisk(t *testing.T) {
 				t.Errorf("%s: %s lists %+v, %v", name, who, all, err)
 			}
 		}
-		if err := os.RemoveAll(s.path + ".tmp"); err != nil { // there is room again
+		if err := os.RemoveAll(s.path + ".tmp"); err != nil { // there is space again
 			t.Fatal(err)
 		}
 		made(t, s, Token{Name: "lost", Level: "read"})
 		if _, err := Open(s.path).Verify(lost); !errors.Is(err, ErrNotFound) {
-			t.Errorf("%s: once there is room: %v", name, err)
+			t.Errorf("%s: once there is space: %v", name, err)
 		}
 	}
 }

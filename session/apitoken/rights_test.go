@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Rights are kept by name, with what they come to for whoever knows levels only; what cannot be read lets nobody in.
+// TestRights checks that rights are stored by name, with the level that they amount to for older readers. Unreadable
+// rights admit no caller.
 //
 // FEATURES: R83
 func TestRights(t *testing.T) {
@@ -30,7 +31,7 @@ func TestRights(t *testing.T) {
 	}
 	for _, bad := range []Token{{Name: "x", May: []string{"root"}}, {Name: "x"}, {Name: "x", Level: "all", Label: "=b"}, {Name: "x", Level: "all", Label: "b"}} {
 		if _, _, err := s.Make(bad); err == nil {
-			t.Errorf("%+v was made", bad)
+			t.Errorf("%+v was created", bad)
 		}
 	}
 	whole, err := os.ReadFile(s.path)

@@ -45,7 +45,7 @@ func (e *SourceError) Error() string {
 		value = value[:maxShown] + "…"
 	}
 	if e.What == "origin" {
-		return fmt.Sprintf("pages of %q may not ask here", value)
+		return fmt.Sprintf("pages of %q may not send requests here", value)
 	}
 	return fmt.Sprintf("the host %q is not served here", value)
 }

@@ -104,7 +104,7 @@ func FuzzChords(f *testing.F) {
 	})
 }
 
-// Plain input passes Feed unchanged and leaves its state unchanged.
+// TestChords_IsPlain checks that plain input passes Feed unchanged and leaves its state unchanged.
 func TestChords_IsPlain(t *testing.T) {
 	for in, plain := range map[string]bool{
 		"ls -l\r": true, "\x03": true, "h\u00e9": true, "\x1c": false, "a\x1cd": false, "\x1b[A": false, "\x1b": false,

@@ -61,7 +61,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// With FollowsScheme, programs do not change the terminal's colour scheme reports.
+// TestFollowsScheme checks that with FollowsScheme, programs do not change the terminal's colour scheme reports.
 //
 // FAULT: H10
 func TestFollowsScheme(t *testing.T) {
@@ -97,7 +97,7 @@ func TestContain(t *testing.T) {
 	}
 }
 
-// A primed filter continues like one that read the stream from its start.
+// TestPrime checks that a primed filter continues like one that read the stream from its start.
 //
 // FEATURES: R75
 func TestPrime(t *testing.T) {
@@ -141,7 +141,7 @@ func FuzzFilterSplit(f *testing.F) {
 			t.Errorf("split at %d: %q, whole: %q", at, got, want)
 		}
 		if len(whole.held) > maxHeld+2 {
-			t.Errorf("%d bytes held", len(whole.held))
+			t.Errorf("%d bytes held back", len(whole.held))
 		}
 	})
 }

@@ -33,7 +33,8 @@ func setAllFields(v reflect.Value) {
 	}
 }
 
-// Frames equal the output of encoding/json, with every field, and are read without it; frames of older programs are read, too.
+// TestFrameJSON checks that frames equal the output of encoding/json, with every field, and are read without it; frames
+// of older programs are read, too.
 // FEATURES: R30
 func TestFrameJSON(t *testing.T) {
 	var all Frame

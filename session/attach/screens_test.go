@@ -24,7 +24,7 @@ func TestScreens(t *testing.T) {
 				p = p[n:]
 			}
 			if got, back := s.LeaveSequence(); got != tt.leave || back != (got == "" || got == "\x1b[?1049l") {
-				t.Errorf("%q in pieces of %d is left by %q, %v; want %q", tt.in, cut, got, back, tt.leave)
+				t.Errorf("%q in pieces of %d results in %q, %v; want %q", tt.in, cut, got, back, tt.leave)
 			}
 		}
 	}

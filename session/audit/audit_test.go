@@ -97,7 +97,7 @@ func someRecords() []Record {
 	}
 }
 
-// Records are read as they were written, and selected by every field of Query.
+// TestRead_ReturnsWritten checks that records are read as they were written, and selected by every field of Query.
 //
 // FEATURES: R109
 func TestRead_ReturnsWritten(t *testing.T) {
@@ -212,7 +212,7 @@ func writtenLog(t *testing.T) memoryLog {
 	return w
 }
 
-// Every flipped byte, in any file of a log, is found.
+// TestVerify_FindsFlippedBytes checks that every flipped byte, in any file of a log, is found.
 //
 // FEATURES: R109
 func TestVerify_FindsFlippedBytes(t *testing.T) {
@@ -252,7 +252,8 @@ type linePosition struct {
 	line int
 }
 
-// Removed, doubled and moved records and segments are found, also at the end.
+// TestVerify_FindsRemovedAndMovedRecords checks that removed, doubled and moved records and segments are found, also at
+// the end.
 //
 // FEATURES: R109
 func TestVerify_FindsRemovedAndMovedRecords(t *testing.T) {
@@ -306,7 +307,8 @@ func TestVerify_FindsRemovedAndMovedRecords(t *testing.T) {
 	damaged("nothing but a head", memoryLog{"audit.head": w["audit.head"]})
 }
 
-// A consistently rewritten log is found only by a head that was kept elsewhere.
+// TestVerify_AnchorFindsRewrittenLog checks that a consistently rewritten log is found only by a head that was kept
+// elsewhere.
 //
 // FEATURES: R109
 func TestVerify_AnchorFindsRewrittenLog(t *testing.T) {
@@ -336,7 +338,8 @@ func TestVerify_AnchorFindsRewrittenLog(t *testing.T) {
 	}
 }
 
-// A partial record after a kill is reported and set aside, and the chain continues. No acknowledged record is lost.
+// TestOpen_AfterKill checks that a partial record after a kill is reported and quarantined, and the chain continues. No
+// acknowledged record is lost.
 //
 // FEATURES: R109
 func TestOpen_AfterKill(t *testing.T) {
@@ -390,7 +393,7 @@ func TestOpen_AfterKill(t *testing.T) {
 	appendAll(t, l, Record{Kind: Line})
 	r := verifyLog(t, dir)
 	if !r.OK || r.Head.Seq <= told || len(r.Notes) < 4 {
-		t.Errorf("%+v, told %d", r, told)
+		t.Errorf("%+v, reported %d", r, told)
 	}
 	aside, _ := filepath.Glob(filepath.Join(dir, "torn-*"))
 	if len(aside) == 0 {
@@ -432,7 +435,8 @@ func (f fullFile) Truncate(n int64) error {
 	return f.File.Truncate(n)
 }
 
-// On a full disk the policy decides whether actions continue. Unwritten records are counted once there is room.
+// TestAppend_OnFullDisk checks that on a full disk the policy decides whether actions continue. Unwritten records are
+// counted once there is space.
 //
 // FEATURES: R109
 func TestAppend_OnFullDisk(t *testing.T) {
@@ -461,7 +465,7 @@ func TestAppend_OnFullDisk(t *testing.T) {
 	}
 }
 
-// A full disk at the start of the daemon does not prevent its start.
+// TestOpen_OnFullDisk checks that a full disk at the start of the daemon does not prevent its start.
 func TestOpen_OnFullDisk(t *testing.T) {
 	var full atomic.Bool
 	w := writtenLog(t)
@@ -484,7 +488,8 @@ func TestOpen_OnFullDisk(t *testing.T) {
 	checkSound(t, dir, 2)
 }
 
-// AppendSoon keeps the order of records. After a failed write it waits and returns the error.
+// TestAppendSoon checks that AppendSoon keeps the order of records. After a failed write it waits and returns the
+// error.
 //
 // FEATURES: R109
 func TestAppendSoon(t *testing.T) {
@@ -549,7 +554,7 @@ func (f stuckFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
-// AppendLater never waits for the disk; records beyond the limit are counted.
+// TestAppendLater_NeverWaits checks that AppendLater never waits for the disk; records beyond the limit are counted.
 func TestAppendLater_NeverWaits(t *testing.T) {
 	d := stuckDiskFS{stuck: make(chan struct{}), free: make(chan struct{})}
 	l := openLog(t, Options{FS: d})
@@ -567,7 +572,7 @@ func TestAppendLater_NeverWaits(t *testing.T) {
 	checkSound(t, l.Dir(), maxWaiting+3)
 }
 
-// Concurrent writers get distinct numbers, and followers see each record.
+// TestAppend_Concurrent checks that concurrent writers get distinct numbers, and followers see each record.
 func TestAppend_Concurrent(t *testing.T) {
 	l := openLog(t, Options{SegmentBytes: 2000})
 	var wg sync.WaitGroup
@@ -600,7 +605,7 @@ func TestAppend_Concurrent(t *testing.T) {
 	checkSound(t, l.Dir(), 400)
 }
 
-// Records are bounded in size, and different records stay distinguishable.
+// TestRecord_Bounded checks that records are bounded in size, and different records stay distinguishable.
 func TestRecord_Bounded(t *testing.T) {
 	l := openLog(t, Options{Mask: func(s string) string { return strings.ReplaceAll(s, "hunter22", "********") }})
 	long := strings.Repeat("\x01é", 5<<20)
@@ -697,8 +702,8 @@ func BenchmarkRecord(b *testing.B) {
 	})
 }
 
-// A segment that another program replaces, truncates or removes is detected by the next record, which is kept in a segment
-// that is read, after a record of the damage.
+// TestAppend_AfterForeignChange checks that a segment that another program replaces, truncates or removes is detected
+// by the next record, which is kept in a segment that is read, after a record of the damage.
 //
 // FEATURES: R109
 func TestAppend_AfterForeignChange(t *testing.T) {
@@ -773,8 +778,8 @@ func TestAppend_AfterForeignChange(t *testing.T) {
 	}
 }
 
-// A log that was removed with its head is reported if it is expected, and by its successor. Without that knowledge there is
-// no damage.
+// TestMissingLog_Detected checks that a log that was removed with its head is reported if it is expected, and by its
+// successor. Without that knowledge there is no damage.
 //
 // FEATURES: R109
 func TestMissingLog_Detected(t *testing.T) {

@@ -33,8 +33,9 @@ func appendTo(t *testing.T, dir string, last Head, kinds ...Kind) Head {
 	return last
 }
 
-// Records appended to a closed log are found, by Verify and by the daemon that opens it next, also after a forged opening
-// record. Daemons that open and close the log, and one that is killed, leave it intact.
+// TestVerify_AppendedAfterClose checks that records appended to a closed log are found, by Verify and by the daemon
+// that opens it next, also after a forged opening record. Daemons that open and close the log, and one that is killed,
+// leave it intact.
 // FAULT: G18
 func TestVerify_AppendedAfterClose(t *testing.T) {
 	for name, tt := range map[string]struct {

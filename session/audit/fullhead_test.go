@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A log that starts on a full disk has no head file. An empty one would count as damage.
+// TestNewLog_OnFullDisk_HasNoHead checks that a log that starts on a full disk has no head file. An empty one would
+// count as damage.
 //
 // FEATURES: R93, R109
 func TestNewLog_OnFullDisk_HasNoHead(t *testing.T) {

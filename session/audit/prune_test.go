@@ -47,7 +47,7 @@ func (w *writer) fill(t *testing.T, now *time.Time, n int) {
 	}
 }
 
-// pruneAll drops segments until there are no more to drop.
+// pruneAll drops segments until none is left to drop.
 func (w *writer) pruneAll(keep Retention) {
 	for w.prune(keep) {
 	}
@@ -71,7 +71,8 @@ func prunedLog(t *testing.T) (now, before memoryLog) {
 	return loadLog(t, filepath.Dir(dir)), before
 }
 
-// Records beyond the limits are dropped, and the rest is provable, also after a daemon continues the log.
+// TestPrune_DropsOldRecords checks that records beyond the limits are dropped, and the rest is provable, also after a
+// daemon continues the log.
 //
 // FEATURES: R109
 func TestPrune_DropsOldRecords(t *testing.T) {
@@ -89,7 +90,7 @@ func TestPrune_DropsOldRecords(t *testing.T) {
 		var bytes int64
 		for file, b := range loadLog(t, dir) {
 			if bytes += int64(len(b)); strings.HasSuffix(file, segmentExt) && name == "age" {
-				if got, err := Read(dir, Query{}); err != nil || clock.Sub(got[0].Time) > keep.Age+2*time.Hour { // a segment is kept as a whole
+				if got, err := Read(dir, Query{}); err != nil || clock.Sub(got[0].Time) > keep.Age+2*time.Hour { // segments are kept completely
 					t.Errorf("%s: the oldest record is of %s, %v", name, got[0].Time, err)
 				}
 			}
@@ -111,7 +112,7 @@ func TestPrune_DropsOldRecords(t *testing.T) {
 	}
 }
 
-// An open log prunes itself while records are written, and notifies followers.
+// TestPrune_OpenLog checks that an open log prunes itself while records are written, and notifies followers.
 func TestPrune_OpenLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	l := openLog(t, Options{Dir: dir, SegmentBytes: 900, firstPruneDelay: time.Nanosecond, Retention: func() Retention { return Retention{} }})
@@ -132,7 +133,8 @@ func TestPrune_OpenLog(t *testing.T) {
 	}
 }
 
-// Changes around the cut are found: each byte, record and segment of the rest, and missing records that were not dropped.
+// TestVerify_TamperingAfterPrune checks that changes around the cut are found: each byte, record and segment of the
+// rest, and missing records that were not dropped.
 //
 // FEATURES: R109
 func TestVerify_TamperingAfterPrune(t *testing.T) {
@@ -206,7 +208,8 @@ func TestVerify_TamperingAfterPrune(t *testing.T) {
 
 func asMemoryLog(w map[string][]byte) memoryLog { return w }
 
-// A kill between the drop record and the last removal leaves an intact log, which the next daemon continues.
+// TestPrune_Killed checks that a kill between the drop record and the last removal leaves an intact log, which the next
+// daemon continues.
 func TestPrune_Killed(t *testing.T) {
 	w, before := prunedLog(t)
 	var gone []string
@@ -241,7 +244,7 @@ func TestPrune_Killed(t *testing.T) {
 	}
 }
 
-// Damage in dropped records stays reported.
+// TestDamageInDroppedRecords_StaysReported checks that damage in dropped records stays reported.
 func TestDamageInDroppedRecords_StaysReported(t *testing.T) {
 	_, before := prunedLog(t)
 	name := slices.Min(slices.DeleteFunc(keysOf(before), func(n string) bool { return !strings.HasSuffix(n, segmentExt) }))
@@ -303,7 +306,7 @@ func (f refusingFile) Sync() error {
 	return nil
 }
 
-// Segments are removed only after the drop record is synced.
+// TestPrune_SealsFirst checks that segments are removed only after the drop record is synced.
 func TestPrune_SealsFirst(t *testing.T) {
 	for _, what := range []string{"write", "sync", "remove"} {
 		clock, refuses := time.Unix(1_700_000_000, 0), ""
@@ -327,7 +330,8 @@ func TestPrune_SealsFirst(t *testing.T) {
 	}
 }
 
-// A clock that is set far ahead ages no record. Elapsed time and the size limit still count.
+// TestPrune_ClockJump checks that a clock that is set far ahead ages no record. Elapsed time and the size limit still
+// count.
 //
 // FEATURES: R109
 func TestPrune_ClockJump(t *testing.T) {
@@ -357,7 +361,8 @@ func TestPrune_ClockJump(t *testing.T) {
 	}
 }
 
-// A clock that is wrong when daemons start ages no record; time in which records are written does.
+// TestPrune_WrongClockAtStart checks that a clock that is wrong when daemons start ages no record; time in which
+// records are written does.
 //
 // FEATURES: R109
 func TestPrune_WrongClockAtStart(t *testing.T) {
@@ -393,7 +398,8 @@ func TestPrune_WrongClockAtStart(t *testing.T) {
 	}
 }
 
-// A clock that was ahead for a while and was corrected does not keep old records longer.
+// TestPrune_ClockPutRight checks that a clock that was ahead for a while and was corrected does not keep old records
+// longer.
 //
 // FEATURES: R109
 func TestPrune_ClockPutRight(t *testing.T) {
@@ -421,7 +427,7 @@ func TestPrune_ClockPutRight(t *testing.T) {
 	}
 }
 
-// Only an anchor of the drop record or a newer record proves a drop.
+// TestVerify_AnchorProvesDrop checks that only an anchor of the drop record or a newer record proves a drop.
 //
 // FEATURES: R109
 func TestVerify_AnchorProvesDrop(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// AppendSoon makes the writer tick: each record is written, in order. After a while without records a new one wakes it.
+// TestAppendSoon_Ticks checks that AppendSoon makes the writer tick: each record is written, in order. After a while
+// without records a new one wakes it.
 func TestAppendSoon_Ticks(t *testing.T) {
 	l := openLog(t, Options{})
 	ticking := func() bool {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A special file in the log's directory is reported, and no read waits for it: a FIFO has no end, nor has /dev/zero.
+// TestVerify_SpecialFiles checks that a special file in the log's directory is reported, and no read waits for it: a
+// FIFO has no end, nor has /dev/zero.
 // FEATURES: R109
 func TestVerify_SpecialFiles(t *testing.T) {
 	for name, put := range map[string]func(path string) error{

@@ -126,7 +126,7 @@ func rejects(e *api.Error) http.HandlerFunc {
 // isClosing rejects a request as a closing daemon does.
 var isClosing = rejects(api.Errorf(api.CodeUnavailable, "it is being closed").Retryable())
 
-// closes the connection after some bytes of a response.
+// disconnects closes the connection after some bytes of a response.
 func disconnects(sent string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()

@@ -58,7 +58,7 @@ func TestPutFile(t *testing.T) {
 	}
 }
 
-// A file without its digest is incomplete.
+// TestGetFile_Incomplete_IsAnError checks that a file without its digest is incomplete.
 // FEATURES: R136
 func TestGetFile_Incomplete_IsAnError(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A follower of a host does not read its replica while the host is unreachable, and reaches it later.
+// TestFollowedHost_ReconnectsWithoutReplica checks that a follower of a host does not read its replica while the host
+// is unreachable, and reaches it later.
 // FEATURES: R94
 func TestFollowedHost_ReconnectsWithoutReplica(t *testing.T) {
 	t.Parallel()
@@ -58,7 +59,7 @@ func (p *memoryHost) Dial(context.Context) (net.Conn, error) {
 	return here, nil
 }
 
-// An unused connection is closed after a minute.
+// TestClient_ClosesIdleConnections checks that an unused connection is closed after a minute.
 func TestClient_ClosesIdleConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &memoryHost{gone: make(chan time.Time, 1)}
@@ -73,7 +74,8 @@ func TestClient_ClosesIdleConnections(t *testing.T) {
 	})
 }
 
-// A host that was reached and is briefly unreachable, as during a daemon restart, is retried; its replica is not read.
+// TestReachedHost_RetriedBeforeReplica checks that a host that was reached and is briefly unreachable, as during a
+// daemon restart, is retried; its replica is not read.
 // FEATURES: R94
 func TestReachedHost_RetriedBeforeReplica(t *testing.T) {
 	t.Parallel()
@@ -106,8 +108,8 @@ func (fakeRemote) Login(context.Context) (Login, error) {
 	return Login{Host: "far", Home: "/home/ann"}, nil
 }
 
-// A start on a remote host whose response was lost is retried with its id. A daemon without ids rejects that, and the
-// loss is reported. A start that was never sent is not retried.
+// TestRemoteStart_RetriedWithID checks that a start on a remote host whose response was lost is retried with its id. A
+// daemon without ids rejects that, and the loss is reported. A start that was never sent is not retried.
 // FEATURES: R94
 func TestRemoteStart_RetriedWithID(t *testing.T) {
 	t.Parallel()
@@ -147,7 +149,8 @@ func TestRemoteStart_RetriedWithID(t *testing.T) {
 	}
 }
 
-// A caller that waits for a remote host is notified once when the host has been unreachable for a while.
+// TestUnreachableHost_ReportedOnce checks that a caller that waits for a remote host is notified once when the host has
+// been unreachable for a while.
 // FEATURES: R94
 func TestUnreachableHost_ReportedOnce(t *testing.T) {
 	t.Parallel()
@@ -170,6 +173,6 @@ func TestUnreachableHost_ReportedOnce(t *testing.T) {
 		t.Error(err)
 	}
 	if len(told) > 0 {
-		t.Errorf("told again: %v", <-told)
+		t.Errorf("reported again: %v", <-told)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// No request is sent to a socket that another user serves, and no daemon is started.
+// TestForeignDaemon_ReceivesNothing checks that no request is sent to a socket that another user serves, and no daemon
+// is started.
 // FAULT: A17
 func TestForeignDaemon_ReceivesNothing(t *testing.T) {
 	t.Parallel()

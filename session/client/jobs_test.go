@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// AwaitJob waits for a job across restarts, until its condition holds.
+// TestAwaitJob checks that AwaitJob waits for a job across restarts, until its condition holds.
 // FAULT: A23
 // FEATURES: R90
 func TestAwaitJob(t *testing.T) {
@@ -75,7 +75,8 @@ func awaitResponse(r *http.Request, v any) *http.Response {
 	return newResponse(200, string(b))
 }
 
-// When YieldAfter has passed, the job continues in the background. A job that ended at that moment has ended.
+// TestAwaitJob_YieldsToBackground checks that when YieldAfter has passed, the job continues in the background. A job
+// that ended at that moment has ended.
 func TestAwaitJob_YieldsToBackground(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -109,7 +110,8 @@ func TestAwaitJob_YieldsToBackground(t *testing.T) {
 	}
 }
 
-// A wait that is longer than maxAwait is repeated with the remaining time, even if it is zero.
+// TestAwaitJob_RepeatsLongWaits checks that a wait that is longer than maxAwait is repeated with the remaining time,
+// even if it is zero.
 func TestAwaitJob_RepeatsLongWaits(t *testing.T) {
 	t.Parallel()
 	for yield, want := range map[time.Duration]string{
@@ -142,7 +144,7 @@ func TestAwaitJob_RepeatsLongWaits(t *testing.T) {
 	}
 }
 
-// A retried wait has its remaining time and ends; its input is typed once.
+// TestWait_SurvivesRestarts checks that a retried wait has its remaining time and ends; its input is typed once.
 // FAULT: A23
 // FEATURES: R44
 func TestWait_SurvivesRestarts(t *testing.T) {
@@ -181,7 +183,8 @@ func TestWait_SurvivesRestarts(t *testing.T) {
 	}
 }
 
-// A wait for a job fails with the reason if no daemon starts within the retry time.
+// TestAwaitJob_GivesUp_WithoutDaemon checks that a wait for a job fails with the reason if no daemon starts within the
+// retry time.
 func TestAwaitJob_GivesUp_WithoutDaemon(t *testing.T) {
 	t.Parallel()
 	var asked int
@@ -196,7 +199,8 @@ func TestAwaitJob_GivesUp_WithoutDaemon(t *testing.T) {
 	})
 }
 
-// The caller is notified of each approval of a job once, and continues to wait.
+// TestAwaitJob_ReportsEachApprovalOnce checks that the caller is notified of each approval of a job once, and continues
+// to wait.
 // FEATURES: R63
 func TestAwaitJob_ReportsEachApprovalOnce(t *testing.T) {
 	t.Parallel()
@@ -205,7 +209,7 @@ func TestAwaitJob_ReportsEachApprovalOnce(t *testing.T) {
 	var told []string
 	j, err := c.AwaitJob(testContext(t), "j", AwaitOptions{StopOnLeave: true, OnApproval: func(id string) { told = append(told, id) }})
 	if err != nil || j.State != "done" || !slices.Equal(told, []string{"A1", "A2"}) {
-		t.Errorf("%+v, %v, told of %q", j, err, told)
+		t.Errorf("%+v, %v, notified of %q", j, err, told)
 	}
 	for i, want := range []string{"", "told=A1", "told=A1", "told=A2"} {
 		if line := f.requests()[i].line; !strings.Contains(line, "on_approval=return") || !strings.Contains(line, want) {
@@ -214,7 +218,8 @@ func TestAwaitJob_ReportsEachApprovalOnce(t *testing.T) {
 	}
 }
 
-// A request names the approvals that its caller knows, so that it returns for later ones.
+// TestRun_ReportsEachApprovalOnce checks that a request names the approvals that its caller knows, so that it returns
+// for later ones.
 // FEATURES: R63
 func TestRun_ReportsEachApprovalOnce(t *testing.T) {
 	t.Parallel()
@@ -226,7 +231,7 @@ func TestRun_ReportsEachApprovalOnce(t *testing.T) {
 	c.options.OnApproval = func(id string) { told = append(told, id) }
 	r, err := c.Session("s").Exec(testContext(t), api.Exec{Line: "make"})
 	if err != nil || r.State != "exited" || !slices.Equal(told, []string{"A1", "A2"}) {
-		t.Errorf("%+v, %v, told of %q", r, err, told)
+		t.Errorf("%+v, %v, notified of %q", r, err, told)
 	}
 	for i, want := range []string{`"on_approval":"return"`, `"told":"A1"`, `"told":"A2"`} {
 		if body := f.requests()[i].body; !strings.Contains(body, want) {

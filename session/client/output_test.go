@@ -43,7 +43,8 @@ func servesOutput(t *testing.T, all []byte, forgotten, piece int, cut func() int
 	}
 }
 
-// Followed output is complete, in order and without duplicates, however often the daemon dies during a response.
+// TestFollow_ContinuesOverRestarts checks that followed output is complete, in order and without duplicates, however
+// often the daemon dies during a response.
 // FAULT: A23
 // FEATURES: R24
 func TestFollow_ContinuesOverRestarts(t *testing.T) {
@@ -79,7 +80,8 @@ func TestFollow_ContinuesOverRestarts(t *testing.T) {
 	}
 }
 
-// Following ends with the session, the callback's error or a response's error. An empty response causes no callback.
+// TestFollow_Ends checks that following ends with the session, the callback's error or a response's error. An empty
+// response causes no callback.
 func TestFollow_Ends(t *testing.T) {
 	t.Parallel()
 	never := func() int { return -1 }
@@ -98,7 +100,7 @@ func TestFollow_Ends(t *testing.T) {
 	}
 }
 
-// A response without the headers of output is an error.
+// TestOutput_ChecksHeaders checks that a response without the headers of output is an error.
 func TestOutput_ChecksHeaders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -136,7 +138,7 @@ func TestOutput_ChecksHeaders(t *testing.T) {
 	}
 }
 
-// The request of each page selects the stream.
+// TestFollow_OneStream checks that the request of each page selects the stream.
 func TestFollow_OneStream(t *testing.T) {
 	t.Parallel()
 	f, c := newFakeDaemon(t, servesOutput(t, make([]byte, 30), 0, 10, func() int { return -1 }))

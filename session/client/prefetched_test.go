@@ -27,7 +27,7 @@ func prefetchStream(t *testing.T, f *fakeDaemon, uri string) *Client {
 		"Sec-WebSocket-Key: bG9uZ3Rlcm0gYXR0YWNoZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", uri); err != nil {
 		t.Fatal(err)
 	}
-	first := make([]byte, 1) // a part of the answer has come
+	first := make([]byte, 1) // a part of the response has arrived
 	if _, err := io.ReadFull(conn, first); err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func (o *oneByteReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A stream opened before the client existed is continued: it is not requested again, and no data is lost in either
-// direction. One for another purpose is closed.
+// TestPrefetchedStream_Continued checks that a stream opened before the client existed is continued: it is not
+// requested again, and no data is lost in either direction. One for another purpose is closed.
 func TestPrefetchedStream_Continued(t *testing.T) {
 	t.Parallel()
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
@@ -111,7 +111,7 @@ func TestPrefetchedStream_Continued(t *testing.T) {
 	}
 }
 
-// A response that is not a stream is returned as an error.
+// TestPrefetchedStream_ErrorReturned checks that a response that is not a stream is returned as an error.
 func TestPrefetchedStream_ErrorReturned(t *testing.T) {
 	t.Parallel()
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
@@ -125,7 +125,8 @@ func TestPrefetchedStream_ErrorReturned(t *testing.T) {
 	}
 }
 
-// A stream whose daemon died during the opening is opened again with the next daemon, however often that happens.
+// TestStream_Reopened_AfterDaemonDied checks that a stream whose daemon died during the opening is opened again with
+// the next daemon, however often that happens.
 // FEATURES: R90
 func TestStream_Reopened_AfterDaemonDied(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// History without an end record is incomplete, wherever it ended.
+// TestRecords_Next checks that history without an end record is incomplete, wherever it ended.
 // FAULT: A23
 func TestRecords_Next(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,8 @@ func TestRecords_Next(t *testing.T) {
 	}
 }
 
-// Events are read until the daemon disconnects or the callback fails. Data that is not an event is an error.
+// TestEvents checks that events are read until the daemon disconnects or the callback fails. Data that is not an event
+// is an error.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("enough")
@@ -105,7 +106,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A follower receives each event once across daemons that close or crash, and the reason if none follows.
+// TestFollowEvents checks that a follower receives each event once across daemons that close or crash, and the reason
+// if none follows.
 func TestFollowEvents(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -139,7 +141,7 @@ func TestFollowEvents(t *testing.T) {
 	}
 }
 
-// A listener without events returns with its context.
+// TestEvents_EndWithContext checks that a listener without events returns with its context.
 func TestEvents_EndWithContext(t *testing.T) {
 	t.Parallel()
 	_, c := newFakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +159,7 @@ func TestEvents_EndWithContext(t *testing.T) {
 	}
 }
 
-// lastLine returns the last line of longterm itself.
+// TestLastLine checks that lastLine returns the last line of longterm itself.
 func TestLastLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")

@@ -218,7 +218,7 @@ func replyOf(s string) http.HandlerFunc {
 	}
 }
 
-// Each call sends its method, path and body.
+// TestRequests_MethodPathBody checks that each call sends its method, path and body.
 func TestRequests_MethodPathBody(t *testing.T) {
 	t.Parallel()
 	for _, call := range calls {
@@ -241,8 +241,8 @@ func TestRequests_MethodPathBody(t *testing.T) {
 	}
 }
 
-// A daemon that dies before or during its response may have executed the request. Requests that change nothing, or have
-// an id, are retried unchanged.
+// TestRequests_DaemonDies checks that a daemon that dies before or during its response may have executed the request.
+// Requests that change nothing, or have an id, are retried unchanged.
 // FAULT: A23
 func TestRequests_DaemonDies(t *testing.T) {
 	t.Parallel()
@@ -269,7 +269,8 @@ func TestRequests_DaemonDies(t *testing.T) {
 	}
 }
 
-// A request that a closing daemon rejected was not executed. Any such request is retried.
+// TestRequests_DaemonCloses checks that a request that a closing daemon rejected was not executed. Any such request is
+// retried.
 // FAULT: A23
 func TestRequests_DaemonCloses(t *testing.T) {
 	t.Parallel()
@@ -284,7 +285,7 @@ func TestRequests_DaemonCloses(t *testing.T) {
 	}
 }
 
-// An error of the API is returned without a retry.
+// TestRequests_APIErrorNotRetried checks that an error of the API is returned without a retry.
 func TestRequests_APIErrorNotRetried(t *testing.T) {
 	t.Parallel()
 	for _, call := range calls {
@@ -298,7 +299,7 @@ func TestRequests_APIErrorNotRetried(t *testing.T) {
 	}
 }
 
-// A call without a response ends with its context, and so does the request.
+// TestRequests_EndWithContext checks that a call without a response ends with its context, and so does the request.
 func TestRequests_EndWithContext(t *testing.T) {
 	t.Parallel()
 	for _, call := range calls {
@@ -318,7 +319,7 @@ func TestRequests_EndWithContext(t *testing.T) {
 	}
 }
 
-// The client generates a job's id, and uses the same in each retry.
+// TestJobs_HaveOneGeneratedID checks that the client generates a job's id, and uses the same in each retry.
 func TestJobs_HaveOneGeneratedID(t *testing.T) {
 	t.Parallel()
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -343,7 +344,8 @@ func TestJobs_HaveOneGeneratedID(t *testing.T) {
 	}
 }
 
-// A session that a retried removal does not find was removed by the first request. One that never existed is an error.
+// TestRemove_RetriedAfterLostResponse checks that a session that a retried removal does not find was removed by the
+// first request. One that never existed is an error.
 func TestRemove_RetriedAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	notFound := rejects(api.Errorf(api.CodeNotFound, "no session s"))
@@ -357,7 +359,8 @@ func TestRemove_RetriedAfterLostResponse(t *testing.T) {
 	}
 }
 
-// A session that a retried kill finds ended was ended by the first request.
+// TestKill_RetriedAfterLostResponse checks that a session that a retried kill finds ended was ended by the first
+// request.
 func TestKill_RetriedAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	ended := replies(http.StatusConflict, "application/json", `{"code":"ended","message":"it has ended"}`)
@@ -384,8 +387,8 @@ func TestKill_RetriedAfterLostResponse(t *testing.T) {
 	}
 }
 
-// A start without an id gets one from the client and is retried with it, except on a remote host, whose daemon may not
-// know ids.
+// TestStarts_RetriedWithGeneratedID checks that a start without an id gets one from the client and is retried with it,
+// except on a remote host, whose daemon may not know ids.
 func TestStarts_RetriedWithGeneratedID(t *testing.T) {
 	t.Parallel()
 	f, c := newFakeDaemon(t, disconnects(""), replyOf(""))

@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Invalid responses, to a request that changes something and one that does not. The second response is valid; only
-// retried requests receive it.
+// TestRequest_InvalidResponses sends invalid responses to a request that changes something and to one that does not.
+// The second response is valid, and only retried requests receive it.
 // FAULT: A23
 func TestRequest_InvalidResponses(t *testing.T) {
 	const good = `{"name":"s"}`
@@ -83,7 +83,7 @@ func newResponse(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// Requests are retried for a limited time if the daemon stays broken.
+// TestRequest_RetryTime checks that requests are retried for a limited time if the daemon stays broken.
 func TestRequest_RetryTime(t *testing.T) {
 	const refusal = `{"code":"unavailable","message":"it is being closed","retry":true}`
 	cut := func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
@@ -91,7 +91,7 @@ func TestRequest_RetryTime(t *testing.T) {
 		name string
 		ask  func(context.Context, *Session) error
 		how  roundTripFunc
-		want time.Duration // the patience; it is over after the last pause
+		want time.Duration // the retry time; it ends after the last pause
 	}{
 		{"a GET, disconnected", func(ctx context.Context, s *Session) error { return ignoreResult(s.Info(ctx)) }, cut, maxRetryTime},
 		{"an empty answer", func(ctx context.Context, s *Session) error { return ignoreResult(s.Info(ctx)) },
@@ -144,7 +144,8 @@ type brokenBody struct{}
 
 func (brokenBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// A pause ends with its context. After a time without failures the retry policy starts anew.
+// TestRetryPolicy_ResetsAfterSuccess checks that a pause ends with its context, and that the retry policy is reset
+// after a time without failures.
 func TestRetryPolicy_ResetsAfterSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newRetryPolicy()
@@ -171,7 +172,8 @@ func TestRetryPolicy_ResetsAfterSuccess(t *testing.T) {
 	})
 }
 
-// For an older daemon whose screens lack the prompt, it is taken from the session's description.
+// TestScreen_NeedsInput_OfOlderDaemon checks that for an older daemon whose screens lack the prompt, it is taken from
+// the session's description.
 // FEATURES: R88
 func TestScreen_NeedsInput_OfOlderDaemon(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func newClosingDaemon(t *testing.T, refusals int32) (*Client, *atomic.Int32) {
 	return New(Options{Dirs: dirs, KeeperArgv: func() []string { return []string{"false"} }}), &asked
 }
 
-// Input with an id is retried, with pauses, while the daemon closes.
+// TestType_RetriesWhileDaemonCloses checks that input with an id is retried, with pauses, while the daemon closes.
 // FAULT: A23
 func TestType_RetriesWhileDaemonCloses(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestType_RetriesWhileDaemonCloses(t *testing.T) {
 	}
 }
 
-// Input without an id is sent once: whether it was typed is unknown.
+// TestType_WithoutID_NotRetried checks that input without an id is sent once: whether it was typed is unknown.
 func TestType_WithoutID_NotRetried(t *testing.T) {
 	t.Parallel()
 	c, asked := newClosingDaemon(t, 1)

@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// A running daemon is used; no process is started.
+// TestEnsure_UsesRunningDaemon checks that a running daemon is used; no process is started.
 func TestEnsure_UsesRunningDaemon(t *testing.T) {
 	t.Parallel()
 	f, _ := newFakeDaemon(t, repliesJSON(api.Status{DaemonPID: 7}))
@@ -32,7 +32,7 @@ func TestEnsure_UsesRunningDaemon(t *testing.T) {
 	}
 }
 
-// A client that must not start a daemon names the command that does.
+// TestEnsure_WithoutKeeper_NamesCommand checks that a client that must not start a daemon names the command that does.
 func TestEnsure_WithoutKeeper_NamesCommand(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, newDirs(t), nil)
@@ -43,8 +43,8 @@ func TestEnsure_WithoutKeeper_NamesCommand(t *testing.T) {
 	}
 }
 
-// If several clients find no daemon, one is started. Each client gets its response, even to requests that must not be
-// retried.
+// TestDaemon_StartedOnce_ByManyClients checks that if several clients find no daemon, one is started. Each client gets
+// its response, even to requests that must not be retried.
 // FAULT: A23
 func TestDaemon_StartedOnce_ByManyClients(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestDaemon_StartedOnce_ByManyClients(t *testing.T) {
 	}
 }
 
-// A stream starts the daemon too.
+// TestStream_StartsDaemon checks that a stream starts the daemon too.
 func TestStream_StartsDaemon(t *testing.T) {
 	t.Parallel()
 	f := &fakeDaemon{t: t, dirs: newDirs(t)}
@@ -84,7 +84,8 @@ func TestStream_StartsDaemon(t *testing.T) {
 	}
 }
 
-// The error of a daemon that does not start has its last log lines and the path of the log.
+// TestEnsure_DaemonFails_ErrorHasLog checks that the error of a daemon that does not start has its last log lines and
+// the path of the log.
 func TestEnsure_DaemonFails_ErrorHasLog(t *testing.T) {
 	t.Parallel()
 	dirs := newDirs(t)
@@ -100,7 +101,8 @@ func TestEnsure_DaemonFails_ErrorHasLog(t *testing.T) {
 	}
 }
 
-// A killed keeper may hold its socket for a moment. Its successor gets the request.
+// TestEnsure_WaitsForDyingKeeper checks that a killed keeper may hold its socket for a moment. Its successor gets the
+// request.
 func TestEnsure_WaitsForDyingKeeper(t *testing.T) {
 	t.Parallel()
 	f := &fakeDaemon{t: t, dirs: newDirs(t)}
@@ -115,7 +117,8 @@ func TestEnsure_WaitsForDyingKeeper(t *testing.T) {
 	}
 }
 
-// Without a keeper one is started in a separate process. The error of one that does not start is returned.
+// TestEnsure_StartsKeeper checks that without a keeper one is started in a separate process. The error of one that does
+// not start is returned.
 func TestEnsure_StartsKeeper(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{"refuses": "no room on this disk", "dies": "ended at its start"} {
@@ -137,7 +140,7 @@ func TestEnsure_StartsKeeper(t *testing.T) {
 	}
 }
 
-// Directories that cannot be created are a storage error.
+// TestEnsure_DirectoriesFail checks that directories that cannot be created are a storage error.
 func TestEnsure_DirectoriesFail(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -150,8 +153,8 @@ func TestEnsure_DirectoriesFail(t *testing.T) {
 	}
 }
 
-// Each wait of a start ends with its context, and so does the call: for another client that starts a daemon, for a
-// keeper that does not answer, for a missing socket.
+// TestEnsure_EndsWithContext checks that each wait of a start ends with its context, and so does the call: for another
+// client that starts a daemon, for a keeper that does not answer, for a missing socket.
 func TestEnsure_EndsWithContext(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -200,7 +203,7 @@ func TestEnsure_EndsWithContext(t *testing.T) {
 	}
 }
 
-// A lock has one holder at a time, and passes to the next.
+// TestAcquireLock checks that a lock has one holder at a time, and passes to the next.
 func TestAcquireLock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
@@ -243,8 +246,8 @@ func TestAcquireLock(t *testing.T) {
 	unlock()
 }
 
-// A client that waits or watches while the user stops longterm with its sessions does not start it again, and gets an
-// error. A later request of another client does.
+// TestClient_DoesNotRestart_AfterStopOnPurpose checks that a client that waits or watches while the user stops longterm
+// with its sessions does not start it again, and gets an error. A later request of another client does.
 // FEATURES: R90
 func TestClient_DoesNotRestart_AfterStopOnPurpose(t *testing.T) {
 	t.Parallel()
@@ -283,7 +286,8 @@ func TestClient_DoesNotRestart_AfterStopOnPurpose(t *testing.T) {
 	}
 }
 
-// The error of a daemon that cannot start on a full disk names the disk and the remedy: its log had no space.
+// TestEnsure_DiskFull_NamesDisk checks that the error of a daemon that cannot start on a full disk names the disk and
+// the remedy: its log had no space.
 // FEATURES: R93
 func TestEnsure_DiskFull_NamesDisk(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,8 @@ func closeNormally(ws *websocket.Conn) {
 	_ = ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 }
 
-// An attached client reads drawing and infos in order, until the session's end.
+// TestAttach_ReadsDrawingAndInfos checks that an attached client reads drawing and infos in order, until the session's
+// end.
 func TestAttach_ReadsDrawingAndInfos(t *testing.T) {
 	t.Parallel()
 	f, c := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
@@ -79,7 +80,7 @@ func TestAttach_ReadsDrawingAndInfos(t *testing.T) {
 	}
 }
 
-// Input, sizes and acts are received in the order of the calls.
+// TestStream_SendsInOrder checks that input, sizes and acts are received in the order of the calls.
 func TestStream_SendsInOrder(t *testing.T) {
 	t.Parallel()
 	type message struct {
@@ -119,7 +120,7 @@ func TestStream_SendsInOrder(t *testing.T) {
 	}
 }
 
-// A watcher reads frames. An invalid one is an error, not the session's end.
+// TestWatch_ReadsFrames checks that a watcher reads frames. An invalid one is an error, not the session's end.
 func TestWatch_ReadsFrames(t *testing.T) {
 	t.Parallel()
 	frame, err := json.Marshal(attach.Frame{State: "running"})
@@ -151,7 +152,7 @@ func TestWatch_ReadsFrames(t *testing.T) {
 	}
 }
 
-// A rejected stream returns the reason, in the API's form if possible.
+// TestStream_Rejected checks that a rejected stream returns the reason, in the API's form if possible.
 func TestStream_Rejected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -175,7 +176,7 @@ func TestStream_Rejected(t *testing.T) {
 	}
 }
 
-// A stream ends with its context, both during the opening and a read.
+// TestStream_EndsWithContext checks that a stream ends with its context, both during the opening and a read.
 func TestStream_EndsWithContext(t *testing.T) {
 	t.Parallel()
 	answer, asked, gone := hangs()
@@ -210,7 +211,7 @@ func TestStream_EndsWithContext(t *testing.T) {
 	_ = st.Close()
 }
 
-// A stream has the headers that identify the caller, as other requests do.
+// TestStreams_SendCaller checks that a stream has the headers that identify the caller, as other requests do.
 func TestStreams_SendCaller(t *testing.T) {
 	t.Parallel()
 	serve := servesStream(t, closeNormally)
@@ -243,7 +244,8 @@ func (w socketHost) Dial(context.Context) (net.Conn, error)   { return netsock.D
 func (socketHost) Ensure(context.Context) error               { return nil }
 func (socketHost) Login(context.Context) (p Login, err error) { return p, nil }
 
-// Output of a remote host is followed across a lost connection from the last offset. A rejection is returned.
+// TestFollow_SurvivesLostConnection checks that output of a remote host is followed across a lost connection from the
+// last offset. A rejection is returned.
 func TestFollow_SurvivesLostConnection(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32

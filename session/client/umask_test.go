@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A session creates files with the caller's umask, unless another is given.
+// TestNewSession_Umask checks that a session creates files with the caller's umask, unless another is given.
 func TestNewSession_Umask(t *testing.T) {
 	before := syscall.Umask(0o027)
 	defer syscall.Umask(before)

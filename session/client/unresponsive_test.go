@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A stopped daemon is reported within seconds, one that hangs within a minute, a slow or busy one not at all. A wait is
-// never ended.
+// TestWatchdog checks that a stopped daemon is reported within seconds, one that hangs within a minute, a slow or busy
+// one not at all. A wait is never ended.
 func TestWatchdog(t *testing.T) {
 	never := time.Duration(1<<62 - 1)
 	for name, c := range map[string]struct {

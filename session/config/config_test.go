@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Every row can be formatted and parsed, its default is within its bounds, and it has a section.
+// TestTable checks that every row can be formatted and parsed, its default is within its bounds, and it has a section.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range KeySpecs() {
@@ -141,7 +141,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Equivalent notations give the same settings.
+// TestDecode_EquivalentForms checks that equivalent notations give the same settings.
 func TestDecode_EquivalentForms(t *testing.T) {
 	for _, src := range []string{
 		"[exec]\ntimeout = '5m'\n", "exec.timeout = \"5m\"", "exec = { timeout = \"5m\" }",
@@ -223,7 +223,8 @@ func TestDecode_Problems(t *testing.T) {
 	}
 }
 
-// All problems are reported at once, in the file's order, and there are no settings.
+// TestDecode_ReportsAllProblems checks that all problems are reported at once, in the file's order, and there are no
+// settings.
 func TestDecode_ReportsAllProblems(t *testing.T) {
 	f, err := Decode("/x/config.toml", []byte("[limits]\nsessions = \"a\"\n[vieww]\nfoo = 1\n[exec]\ngrace = \"1h\"\n"))
 	if f != nil {
@@ -314,7 +315,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// The template is valid, also with its comments removed.
+// TestTemplate checks that the template is valid, also with its comments removed.
 func TestTemplate(t *testing.T) {
 	if _, err := Decode("t", []byte(Template())); err != nil {
 		t.Error(err)

@@ -40,7 +40,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// A process that was not started by Command has no spec.
+// TestOwnSpec_NotConfined checks that a process that was not started by Command has no spec.
 func TestOwnSpec_NotConfined(t *testing.T) {
 	good := specVariable + `={"path":"/bin/true"}`
 	for name, c := range map[string]struct {

@@ -63,8 +63,8 @@ func runSized(t *testing.T, dir, script string, size int64, mounts ...Mount) (co
 	return code, out + more
 }
 
-// Changes of a draft are kept in upper, and the directory is unchanged. Directories can be moved and removed, a protected path
-// is mounted on top, and a second mount of the draft has the same content.
+// TestDraftMount checks that changes of a draft are kept in upper, and the directory is unchanged. Directories can be
+// moved and removed, a protected path is mounted on top, and a second mount of the draft has the same content.
 //
 // FEATURES: R124
 func TestDraftMount(t *testing.T) {
@@ -96,7 +96,8 @@ cat file; ls`, mounts...)
 	}
 }
 
-// A protected path that the draft has removed is skipped, and nothing is created in its place.
+// TestDraftMount_WithoutProtectedPath checks that a protected path that the draft has removed is skipped, and nothing
+// is created in its place.
 //
 // FEATURES: R124
 func TestDraftMount_WithoutProtectedPath(t *testing.T) {
@@ -111,7 +112,8 @@ func TestDraftMount_WithoutProtectedPath(t *testing.T) {
 	}
 }
 
-// A mount that the kernel rejects is an error with a reason, and the program does not start.
+// TestDraftMount_Fails checks that a mount that the kernel rejects is an error with a reason, and the program does not
+// start.
 //
 // FEATURES: R124
 func TestDraftMount_Fails(t *testing.T) {

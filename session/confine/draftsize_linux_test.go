@@ -57,7 +57,7 @@ func TestDraftMeter_Measures(t *testing.T) {
 	}
 }
 
-// A draft that is over its limit at its start may shrink, and not grow.
+// TestDraftMeter_EndsAtLimit checks that a draft that is over its limit at its start may shrink, and not grow.
 //
 // FEATURES: R124
 func TestDraftMeter_EndsAtLimit(t *testing.T) {
@@ -83,7 +83,8 @@ func TestDraftMeter_EndsAtLimit(t *testing.T) {
 	}
 }
 
-// Programs that write more than the limit are ended with a message, and a single file gets no larger. Their changes stay.
+// TestDraftSize_EndsPrograms checks that programs that write more than the limit are ended with a message, and a single
+// file gets no larger. Their changes stay.
 //
 // FEATURES: R124
 func TestDraftSize_EndsPrograms(t *testing.T) {

@@ -63,7 +63,7 @@ func startShim(t *testing.T, s Spec, argv ...string) *shim {
 	return h
 }
 
-// message returns the next message of the shim; 0: there are no more.
+// message returns the next message of the shim; 0: none is left.
 func (h *shim) message() (kind byte, text string) {
 	h.t.Helper()
 	buf, oob := make([]byte, wire.MaxShim), make([]byte, 64)
@@ -149,8 +149,8 @@ func skipWithoutChecks(t *testing.T) {
 	}
 }
 
-// The program starts after the keeper's permission, with clean descriptors and environment. Its executions are reported and
-// can be rejected.
+// TestEnter checks that the program starts after the keeper's permission, with clean descriptors and environment. Its
+// executions are reported and can be rejected.
 //
 // FEATURES: R107
 func TestEnter(t *testing.T) {
@@ -176,8 +176,8 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// The compared file is executed, even if its path is replaced before the kernel looks it up, and keeps its process name. A
-// link to another file is not followed.
+// TestEnter_ExecutesComparedFile checks that the compared file is executed, even if its path is replaced before the
+// kernel looks it up, and keeps its process name. A link to another file is not followed.
 //
 // FEATURES: R61 R107
 func TestEnter_ExecutesComparedFile(t *testing.T) {
@@ -217,7 +217,7 @@ func TestEnter_ExecutesComparedFile(t *testing.T) {
 	}
 }
 
-// A script is executed by its path, which its interpreter opens.
+// TestEnter_ComparedScript checks that a script is executed by its path, which its interpreter opens.
 func TestEnter_ComparedScript(t *testing.T) {
 	dir := t.TempDir()
 	script, link := filepath.Join(dir, "script"), filepath.Join(dir, "link")
@@ -231,7 +231,7 @@ func TestEnter_ComparedScript(t *testing.T) {
 	}
 }
 
-// An execution that fails is reported to the keeper.
+// TestEnter_Fails checks that an execution that fails is reported to the keeper.
 func TestEnter_Fails(t *testing.T) {
 	skipWithoutChecks(t)
 	for name, c := range map[string]struct {
@@ -260,7 +260,8 @@ func TestEnter_Fails(t *testing.T) {
 	}
 }
 
-// Without a keeper for the listener, the program starts if checks are only wanted.
+// TestEnter_WithoutListenerOwner checks that without a keeper for the listener, the program starts if checks are only
+// wanted.
 func TestEnter_WithoutListenerOwner(t *testing.T) {
 	skipWithoutChecks(t)
 	for want, code := range map[Executions]int{ExecutionsRequired: exitNotStarted, ExecutionsWanted: 0} {
@@ -278,7 +279,7 @@ func TestEnter_WithoutListenerOwner(t *testing.T) {
 	}
 }
 
-// A second listener is rejected with the reason.
+// TestEnter_SecondListener checks that a second listener is rejected with the reason.
 func TestEnter_SecondListener(t *testing.T) {
 	skipWithoutChecks(t)
 	exe, err := os.Executable()
@@ -293,7 +294,7 @@ func TestEnter_SecondListener(t *testing.T) {
 	}
 }
 
-// Rejected calls fail, depending on their arguments, and other calls succeed.
+// TestCalls checks that rejected calls fail, depending on their arguments, and other calls succeed.
 func TestCalls(t *testing.T) {
 	python := tier.Path(t, "python3")
 	h := startShim(t, Spec{Path: python, Calls: []Call{

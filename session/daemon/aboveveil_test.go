@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A secret that starts above the part of a session that an agent is shown is masked to its end: on the screen, in lines
-// of history, in recordings, and in waits.
+// TestSecretFromAboveWhatIsShown checks that a secret that starts above the part of a session that an agent is shown is
+// masked to its end: on the screen, in lines of history, in recordings, and in waits.
 //
 // FEATURES: R110
 func TestSecretFromAboveWhatIsShown(t *testing.T) {
@@ -53,7 +53,7 @@ func TestSecretFromAboveWhatIsShown(t *testing.T) {
 	}
 }
 
-// The text of a prompt contains no part of a secret that was cut.
+// TestPromptEvent_HasNoSecrets checks that the text of a prompt contains no part of a secret that was cut.
 //
 // FEATURES: R42 R110
 func TestPromptEvent_HasNoSecrets(t *testing.T) {

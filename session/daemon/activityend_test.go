@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A listener that got the start of a command also gets its end, even if its output is read late: the events of its end
-// and of the prompt may come first.
+// TestListeners_SeeCommandEnd checks that a listener that got the start of a command also gets its end, even if its
+// output is read late: the events of its end and of the prompt may come first.
 //
 // FEATURES: R82 R112
 func TestListeners_SeeCommandEnd(t *testing.T) {

@@ -43,7 +43,8 @@ func build(t *testing.T) (dir string, setBad func(bool)) {
 	}
 }
 
-// A running command of a shell that prints a line of its earlier failures ends waits, and is an event and an entry of the inbox.
+// TestAnomaly_RunningCommand checks that a running command of a shell that prints a line of its earlier failures ends
+// waits, and is an event and an entry of the inbox.
 //
 // FEATURES: R127
 func TestAnomaly_RunningCommand(t *testing.T) {
@@ -114,7 +115,7 @@ func TestAnomaly_RunningCommand(t *testing.T) {
 	}
 }
 
-// The program of a session is compared with those of others, also after its end.
+// TestAnomaly_Program checks that the program of a session is compared with those of others, also after its end.
 //
 // FEATURES: R127
 func TestAnomaly_Program(t *testing.T) {
@@ -141,7 +142,8 @@ func TestAnomaly_Program(t *testing.T) {
 	}
 }
 
-// The errors of a program are those since it was restored, not those of its earlier run; a new daemon knows that, too.
+// TestRestored_CountsOwnErrors checks that the errors of a program are those since it was restored, not those of its
+// earlier run; a new daemon knows that, too.
 //
 // FEATURES: R127 R82
 func TestRestored_CountsOwnErrors(t *testing.T) {

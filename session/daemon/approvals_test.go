@@ -69,8 +69,8 @@ func noting(dir, file string, c api.Call) api.Run {
 	}}
 }
 
-// A command that needs approval runs once when allowed, and never otherwise. Callers return as they requested, and a
-// withdrawn request is closed.
+// TestCommandsThatWaitForAPerson checks that a command that needs approval runs once when allowed, and never otherwise.
+// Callers return as they requested, and a withdrawn request is closed.
 //
 // FEATURES: R63 R1
 func TestCommandsThatWaitForAPerson(t *testing.T) {
@@ -106,7 +106,7 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 			go func() { done <- r.ask("POST", "/run", noting(dir, file, c.call)) }()
 			a := asked(t, events)
 			if a.Kind != "command" || a.State != "pending" || a.Risk == "" || a.Judgement.Rule == "" || a.Session != "" {
-				t.Errorf("asked for: %+v", a)
+				t.Errorf("approval request: %+v", a)
 			}
 			r.recorded(c.call.Job)
 			var first answer
@@ -119,7 +119,7 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 					t.Errorf("before the answer: %+v", j)
 				}
 				if e := r.refused("DELETE", "/jobs/"+c.call.Job, nil); e.Code != api.CodeRunning {
-					t.Errorf("forgotten before it began: %+v", e)
+					t.Errorf("forgotten before its start: %+v", e)
 				}
 			}
 			if c.answer != "" {
@@ -143,7 +143,7 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 				t.Errorf("the job is %s, want %s: %+v", got, c.want, j.Result)
 			}
 			if c.answer == "reject" && !strings.Contains(j.Result.Error, "not today") {
-				t.Errorf("what the user said is lost: %+v", j.Result)
+				t.Errorf("the user's comment is lost: %+v", j.Result)
 			}
 			if n := ran(t, filepath.Join(dir, file)); n != c.times {
 				t.Errorf("it ran %d times, want %d", n, c.times)
@@ -158,7 +158,8 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 	}
 }
 
-// The request of a caller whose connection breaks is withdrawn, unless the caller asked to continue in the background.
+// TestApproval_WithdrawnOnDisconnect checks that the request of a caller whose connection breaks is withdrawn, unless
+// the caller asked to continue in the background.
 //
 // FEATURES: R63
 func TestApproval_WithdrawnOnDisconnect(t *testing.T) {
@@ -206,8 +207,9 @@ func TestApproval_WithdrawnOnDisconnect(t *testing.T) {
 	}
 }
 
-// Requests pending when the daemon ends stay pending under the next, with the same id, and run once when allowed:
-// commands, with an environment that is on no disk, and lines, which are typed only then.
+// TestApprovalsOverARestart checks that requests pending when the daemon ends stay pending under the next, with the
+// same id, and run once when allowed: commands, with an environment that is on no disk, and lines, which are typed only
+// then.
 //
 // FEATURES: R63 R66
 func TestApprovalsOverARestart(t *testing.T) {
@@ -234,7 +236,7 @@ func TestApprovalsOverARestart(t *testing.T) {
 	}
 	r.leave()
 	if found := filesWith(t, filepath.Dir(r.dirs.State), "kept-in-memory-allowed"); len(found) > 0 {
-		t.Errorf("the environment stands in %v", found)
+		t.Errorf("the environment is stored in %v", found)
 	}
 	r.loseWanted("robbed")
 	next := startDaemon(t, r.dirs)
@@ -268,11 +270,11 @@ func TestApprovalsOverARestart(t *testing.T) {
 			t.Errorf("%s wrote %q, want %q", job, b, want.wrote)
 		}
 		if job == "robbed" && !strings.Contains(j.Result.Error, "give it again") {
-			t.Errorf("it does not say what to do: %+v", j.Result)
+			t.Errorf("the error has no hint: %+v", j.Result)
 		}
 	}
 	if left, err := os.ReadDir(filepath.Join(r.dirs.State, "wanted")); err == nil && len(left) > 0 {
-		t.Errorf("of environments there is left: %v", left)
+		t.Errorf("environments left: %v", left)
 	}
 	r.again()
 	if n := ran(t, filepath.Join(dir, "allowed")) + ran(t, filepath.Join(dir, "line-allowed")); n != 2 {
@@ -280,8 +282,8 @@ func TestApprovalsOverARestart(t *testing.T) {
 	}
 }
 
-// An agent cannot answer approvals or revoke grants, and needs approval for what a user may just do. A session grant
-// reaches its next lines, also after a restart, until it is revoked.
+// TestAgents_CannotAnswerApprovals checks that an agent cannot answer approvals or revoke grants, and needs approval
+// for what a user may just do. A session grant reaches its next lines, also after a restart, until it is revoked.
 //
 // FEATURES: R63 R61
 func TestAgents_CannotAnswerApprovals(t *testing.T) {
@@ -335,10 +337,10 @@ func TestAgents_CannotAnswerApprovals(t *testing.T) {
 	}
 	get[api.Session](r, "POST", "/sessions/shell/kill", api.Kill{GraceMS: 50})
 	if j := r.job(again.Job); j.Result.State == "running" || j.Result.State == "needs_approval" {
-		t.Errorf("its shell is gone, and it is %s", j.Result.State)
+		t.Errorf("its shell has ended, and it is %s", j.Result.State)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "last")); err == nil {
-		t.Error("it ran all the same")
+		t.Error("it ran nevertheless")
 	}
 }
 
@@ -361,7 +363,7 @@ func filesWith(t *testing.T, dir, text string) (found []string) {
 	return found
 }
 
-// loseWanted takes away what was kept in memory for a command that waits, as the end of the machine does.
+// loseWanted removes the state that is kept in memory for a pending command, as a shutdown of the machine does.
 func (r *running) loseWanted(job string) {
 	r.t.Helper()
 	marks, err := filepath.Glob(filepath.Join(r.dirs.State, "*", job))

@@ -17,8 +17,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// The restart of a lost session's program is requested once: later daemons have the same approval while it is pending,
-// and a rejection counts under all of them.
+// TestALostSessionAsksOnce checks that the restart of a lost session's program is requested once: later daemons have
+// the same approval while it is pending, and a rejection counts under all of them.
 //
 // FEATURES: R63
 func TestALostSessionAsksOnce(t *testing.T) {
@@ -54,31 +54,31 @@ func TestALostSessionAsksOnce(t *testing.T) {
 			}
 			<-look.C
 		}
-		t.Fatal("nobody is asked, and nothing is told")
+		t.Fatal("no approval request, and no event")
 		return ""
 	}
 	first := waits()
 	if first == "" {
-		t.Fatal("nobody is asked")
+		t.Fatal("no approval request")
 	}
 	r.again()
 	if id := waits(); id != first {
-		t.Fatalf("%q is asked for, and was %q", id, first)
+		t.Fatalf("approval request %q, want %q", id, first)
 	}
 	r.answer(first, "reject", "")
 	if id := waits(); id != "" {
-		t.Errorf("rejected, and %s is asked for", id)
+		t.Errorf("rejected, and request %s is pending", id)
 	}
 	r.again()
 	if id := waits(); id != "" {
-		t.Errorf("rejected, and asked again under the next daemon as %s", id)
+		t.Errorf("rejected, and requested again under the next daemon as %s", id)
 	}
 	if n := ran(t, file); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}
 }
 
-// The id of such a request depends on one end of one session, and on the words.
+// TestAskingAgain checks that the id of such a request depends on one end of one session, and on the words.
 func TestAskingAgain(t *testing.T) {
 	t.Parallel()
 	end := time.Unix(5, 6)
@@ -97,6 +97,6 @@ func TestAskingAgain(t *testing.T) {
 		}
 	}
 	if one, two := restartRequestID(&a, time.Time{}), restartRequestID(&a, time.Time{}); one == two {
-		t.Error("ends that are not known are one")
+		t.Error("unknown ends are treated as one")
 	}
 }

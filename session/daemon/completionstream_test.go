@@ -78,8 +78,8 @@ func (s *completionStream) jobs(n int) (of []string) {
 	return of
 }
 
-// A subscription as a stream: completions arrive as they happen. A reader that was cut off continues after the last id
-// it saw, one without an id at the first unacknowledged.
+// TestCompletionsAsAStream checks that completions can be read as a stream, as they happen. A reader that was
+// disconnected continues after the last id it saw, one without an id at the first unacknowledged.
 //
 // FEATURES: R101
 func TestCompletionsAsAStream(t *testing.T) {
@@ -92,11 +92,11 @@ func TestCompletionsAsAStream(t *testing.T) {
 	get[api.Subscription](r, "PUT", "/subscriptions/ci", api.NewSubscription{Kinds: []string{"job"}})
 	s := streamCompletions(t, r, "ci", "")
 	if c, ok := s.next(); !ok || len(c.Completions) != 0 {
-		t.Errorf("at the beginning: %+v, %v", c, ok)
+		t.Errorf("from the start: %+v, %v", c, ok)
 	}
 	run("one")
 	if got := s.jobs(1); !slices.Equal(got, []string{"one"}) {
-		t.Errorf("as it comes: %v", got)
+		t.Errorf("as it happens: %v", got)
 	}
 	s.cut()
 	run("two")
@@ -107,7 +107,7 @@ func TestCompletionsAsAStream(t *testing.T) {
 	again.cut()
 	anew := streamCompletions(t, r, "ci", "")
 	if got := anew.jobs(2); !slices.Equal(got, []string{"one", "two"}) {
-		t.Errorf("nothing is acknowledged, and there is %v", got)
+		t.Errorf("acknowledged none, and got %v", got)
 	}
 	get[any](r, "DELETE", "/subscriptions/ci", nil)
 	for {

@@ -26,7 +26,7 @@ func (r *running) configured(name, text string) {
 	}
 }
 
-// sessionFile is a file in a session's own directory.
+// sessionFile returns the path of a file in a session's own directory.
 func (r *running) sessionFile(session, name string) string {
 	r.t.Helper()
 	return filepath.Join(r.dirs.Session(get[api.Session](r, "GET", "/sessions/"+session, nil).ID), name)
@@ -44,8 +44,9 @@ decision = "ask"
 reason = "what time it is matters"
 `
 
-// Executions in agents' sessions, and in sessions with rules, are judged while they run: denied ones are refused and
-// recorded, others wait for approval, also under the next daemon. A user's own sessions are not judged.
+// TestExecutionsAreJudged checks that executions in agents' sessions, and in sessions with rules, are judged while they
+// run: denied ones are refused and recorded, others wait for approval, also under the next daemon. A user's own
+// sessions are not judged.
 //
 // FEATURES: R107 R63
 func TestExecutionsAreJudged(t *testing.T) {
@@ -66,7 +67,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 	trick := []string{"sh", "trick"}
 	bot := r.as("bot")
 	events := r.events(t)
-	run := func(policy, job string) api.Result { // its session is there before it executes anything
+	run := func(policy, job string) api.Result { // its session exists before it executes anything
 		t.Helper()
 		res := get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: job, Background: true}, NewSession: api.NewSession{Argv: trick, Cwd: dir, ApprovalOptions: api.ApprovalOptions{Yes: true, Policy: policy}}})
 		get[api.Typed](r, "POST", "/sessions/"+res.Session+"/input", api.Input{Text: "go", Enter: true})
@@ -77,17 +78,17 @@ func TestExecutionsAreJudged(t *testing.T) {
 		t.Errorf("with rules: %+v", res)
 	}
 	if e := until(t, events, "it is refused", func(e *api.Event) bool { return e.Kind == "refused" }); e.Refused == nil || e.Refused.Argv[0] != "touch" || e.Session == nil {
-		t.Errorf("told of: %+v", e)
+		t.Errorf("published: %+v", e)
 	}
 	res = run("", "own")
 	if len(res.Refused) != 0 || !strings.Contains(res.Output, "THERE") {
-		t.Errorf("a user's own: %+v", res)
+		t.Errorf("a user's own session: %+v", res)
 	}
 
 	get[api.Session](bot, "POST", "/sessions", api.NewSession{Name: "asks", Argv: []string{"make"}, Cwd: dir})
 	a := asked(t, events)
 	if a.Kind != "execution" || a.Name != "asks" || a.Depth < 1 || len(a.Parent) == 0 || a.Actor.Agent != "bot" {
-		t.Errorf("asked for: %+v", a)
+		t.Errorf("approval request: %+v", a)
 	}
 	r.again()
 	again := get[[]api.Approval](r, "GET", "/approvals?session=asks", nil)
@@ -101,7 +102,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 		t.Errorf("under the next daemon: %q, %v", s.Executions, s.Approvals)
 	}
 	r.answer(a.ID, "once", "")
-	for w := (api.Waited{}); w.Outcome != "fired"; { // make's shell needs approval, and so does what it executes
+	for w := (api.Waited{}); w.Outcome != "fired"; { // the shell of make needs approval, and so do its executions
 		w = get[api.Waited](r, "POST", "/sessions/asks/wait", api.Wait{TimeoutMS: 50, Conds: []api.Condition{{Kind: "exit"}}})
 		for _, a := range get[[]api.Approval](r, "GET", "/approvals?session=asks", nil) {
 			r.ask("POST", "/approvals/"+a.ID+"/answer", api.ApprovalAnswer{Answer: "once"})
@@ -134,14 +135,14 @@ func TestExecutionsAreJudged(t *testing.T) {
 	}
 }
 
-// A restored session is in its sandbox again, even if the file of profiles changed. Nothing starts with an invalid
-// profile or record. Unlisted hosts need approval or are refused.
+// TestSandboxedSessions checks that a restored session is in its sandbox again, even if the file of profiles changed.
+// Nothing starts with an invalid profile or record. Unlisted hosts need approval or are refused.
 //
 // FEATURES: R67
 func TestSandboxedSessions(t *testing.T) {
 	t.Parallel()
 	if confine.LandlockABI() == 0 && confine.ProbeNamespaces() != nil {
-		t.Skip("no sandbox can be had here")
+		t.Skip("no sandbox is available here")
 	}
 	r, dir := serve(t), t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -166,7 +167,7 @@ func TestSandboxedSessions(t *testing.T) {
 		}
 	}
 	if list := get[[]api.Session](r, "GET", "/sessions", nil); len(list) != 0 {
-		t.Errorf("started all the same: %+v", list)
+		t.Errorf("started nevertheless: %+v", list)
 	}
 
 	r.configured("sandbox.toml", "[web]\nextends = \"workspace\"\nnetwork = [\"listed.example\"]\non_difference = \"ask\"\n")
@@ -199,7 +200,7 @@ func TestSandboxedSessions(t *testing.T) {
 		go func() { done <- ask("web", how+".example") }()
 		a := asked(t, events)
 		if a.Kind != "network" || !strings.Contains(a.Path, how+".example:443") {
-			t.Errorf("asked for: %+v", a)
+			t.Errorf("approval request: %+v", a)
 		}
 		r.answer(a.ID, how, "")
 		if got := <-done; got.status != want {
@@ -207,7 +208,7 @@ func TestSandboxedSessions(t *testing.T) {
 		}
 	}
 
-	// Restored: in what it was in, though its profile allows all by now.
+	// Restored in the same sandbox, though its profile allows everything by now.
 	r.configured("sandbox.toml", "")
 	get[api.Session](r, "POST", "/sessions/boxed/kill", api.Kill{GraceMS: 50})
 	get[api.Session](r, "POST", "/sessions/boxed/restore", api.Restore{Command: true})
@@ -220,14 +221,14 @@ func TestSandboxedSessions(t *testing.T) {
 	}
 	get[api.Session](r, "POST", "/sessions/web/kill", api.Kill{GraceMS: 50})
 	if e := r.refused("POST", "/sessions/web/restore", api.Restore{Command: true}); !strings.Contains(e.Message, "web") || e.Hint == "" {
-		t.Errorf("its profile is gone: %+v", e)
+		t.Errorf("without its profile: %+v", e)
 	}
 	get[api.Session](r, "POST", "/sessions/boxed/kill", api.Kill{GraceMS: 50})
 	if err := os.WriteFile(r.sessionFile("boxed", "sandbox.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if e := r.refused("POST", "/sessions/boxed/restore", api.Restore{Command: true}); e.Code != api.CodeStorage || !strings.Contains(e.Hint, "without its sandbox") {
-		t.Errorf("what is known of its sandbox is damaged: %+v", e)
+		t.Errorf("with a damaged record of its sandbox: %+v", e)
 	}
 
 	// A line is not given to a shell that is in no such sandbox.
@@ -240,8 +241,9 @@ func TestSandboxedSessions(t *testing.T) {
 	}
 }
 
-// A sandboxed shell at its prompt, which ignores TERM, gets the hang-up at once: no step waits for the processes above it, which only
-// forward signals. The same holds after the end of its keeper.
+// TestSandboxedShell_EndsWithoutGrace checks that a sandboxed shell at its prompt, which ignores TERM, gets the hang-up
+// at once: no step waits for the processes above it, which only forward signals. The same holds after the end of its
+// keeper.
 //
 // FEATURES: R15 R67
 func TestSandboxedShell_EndsWithoutGrace(t *testing.T) {
@@ -257,7 +259,7 @@ func TestSandboxedShell_EndsWithoutGrace(t *testing.T) {
 		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{bash, "--norc"}, Cwd: dir, Sandbox: "workspace"})
 		r.wait(name, api.Condition{Kind: "prompt"})
 		get[api.Result](r, "POST", "/sessions/"+name+"/exec", api.Exec{Line: "true"})
-		r.wait(name, api.Condition{Kind: "prompt"}) // the result comes before it
+		r.wait(name, api.Condition{Kind: "prompt"}) // the result arrives before it
 	}
 	start("killed")
 	s := get[api.Session](r, "POST", "/sessions/killed/kill", api.Kill{GraceMS: int(time.Hour / time.Millisecond)})

@@ -92,8 +92,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// A keeper that is killed takes its sessions with it: each is lost, what it printed can be read, its processes do
-// not stay, those that wait come back, and it can be started again. Sessions of other keepers do not notice.
+// TestKeeperIsKilled checks that the end of a killed keeper ends its sessions: each is lost, its output can be read,
+// its processes are ended, waits return, and it can be started again. Sessions of other keepers are unaffected.
 //
 // FEATURES: R5 R19
 func TestKeeperIsKilled(t *testing.T) {
@@ -135,7 +135,7 @@ func TestKeeperIsKilled(t *testing.T) {
 	}
 	out := get[api.OutputText](r, "GET", "/sessions/here/output/text?max_output=1000", nil)
 	if !strings.Contains(out.Text, "printed before") || !out.End {
-		t.Errorf("what it printed: %+v", out)
+		t.Errorf("its output: %+v", out)
 	}
 	if e := r.refused("POST", "/sessions/here/input", api.Input{Text: "x"}); e.Code != api.CodeEnded {
 		t.Errorf("typed: %+v", e)
@@ -145,7 +145,7 @@ func TestKeeperIsKilled(t *testing.T) {
 	}
 	get[api.Session](r, "POST", "/sessions/here/kill", api.Kill{GraceMS: 50})
 	if alive(child) {
-		t.Error("what it had started runs on")
+		t.Error("its processes continue")
 	}
 	s := get[api.Session](r, "POST", "/sessions/here/restore", api.Restore{Shell: true})
 	if s.State != "running" || s.Name != "here" {
@@ -153,8 +153,8 @@ func TestKeeperIsKilled(t *testing.T) {
 	}
 }
 
-// A kill ends all that a session started, also what ignores the milder signals and what left its group; others of
-// the same name can be made afterwards.
+// TestKillEndsAll checks that a kill ends all processes that a session started, also those that ignore the milder
+// signals or left its group, and that its name can be used again.
 //
 // FEATURES: R15
 func TestKillEndsAll(t *testing.T) {
@@ -187,8 +187,8 @@ func TestKillEndsAll(t *testing.T) {
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "stubborn", Argv: []string{"true"}})
 }
 
-// Adoption: running sessions continue and accept input; those that ended without a daemon have their status and output;
-// one with a damaged directory does not prevent the start.
+// TestAdoption checks that a new daemon adopts sessions: running ones continue and accept input; those that ended
+// without a daemon have their status and output; one with a damaged directory does not prevent the start.
 //
 // FEATURES: R5
 func TestAdoption(t *testing.T) {
@@ -220,7 +220,7 @@ func TestAdoption(t *testing.T) {
 		}
 	}
 	if damaged == 0 {
-		t.Fatalf("nothing to damage in %v", segments)
+		t.Fatalf("no file to damage in %v", segments)
 	}
 	next := startDaemon(t, r.dirs)
 	r.http, r.ended, r.cancel = next.http, next.ended, next.cancel
@@ -238,14 +238,14 @@ func TestAdoption(t *testing.T) {
 	}
 	s = get[api.Session](r, "GET", "/sessions/ended", nil)
 	if s.State != "exited" || s.ExitCode == nil || *s.ExitCode != 4 || s.Labels["a"] != "b" {
-		t.Errorf("one whose history is damaged: %+v", s)
+		t.Errorf("session with a damaged history: %+v", s)
 	}
 	if e := r.ask("GET", "/sessions/ended/output/text?max_output=1000", nil); e.status != http.StatusOK && !strings.Contains(string(e.body), "longterm") {
 		t.Errorf("its output: %d %s", e.status, e.body)
 	}
-	for _, s := range get[[]api.Session](r, "GET", "/sessions", nil) { // as they were before, however nothing was printed since
+	for _, s := range get[[]api.Session](r, "GET", "/sessions", nil) { // unchanged, although nothing was printed since
 		if (s.Name == "idle" || s.Name == "over") && (s.LastOutput == nil || s.LastOutput.After(left) || s.LastOutput.Before(s.Created)) {
-			t.Errorf("%s printed last at %v; the daemon before left at %v", s.Name, s.LastOutput, left)
+			t.Errorf("%s printed last at %v; the previous daemon ended at %v", s.Name, s.LastOutput, left)
 		}
 	}
 	n := 0
@@ -259,7 +259,8 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// A changed configuration is applied. An invalid one is reported with its line, and the last valid one stays.
+// TestConfigurationChanges checks that a changed configuration is applied. An invalid one is reported with its line,
+// and the last valid one stays.
 //
 // FEATURES: R88
 func TestConfigurationChanges(t *testing.T) {
@@ -305,7 +306,8 @@ func TestConfigurationChanges(t *testing.T) {
 	}
 }
 
-// What history may take is kept to: sessions that ended and are too many go, the oldest first, those that run stay.
+// TestPruneKeepsWhatRuns checks that the limit of histories is kept: ended sessions over it are removed, the oldest
+// first, and running ones stay.
 //
 // FEATURES: R37
 func TestPruneKeepsWhatRuns(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// The first program of an agent's session is the judged file: one that was replaced or changed during the approval is
-// not started. A repeated request is judged again.
+// TestSwappedFirstProgram checks that the first program of an agent's session is the judged file: one that was replaced
+// or changed during the approval is not started. A repeated request is judged again.
 //
 // FEATURES: R61 R107
 func TestSwappedFirstProgram(t *testing.T) {
@@ -59,8 +59,8 @@ func TestSwappedFirstProgram(t *testing.T) {
 	}
 }
 
-// A restarted session is bound to the file judged at the restart, which the PATH of the requesting user finds. A user's
-// own shell is a program like others.
+// TestFirstProgramAgain checks that a restarted session is bound to the file judged at the restart, which the PATH of
+// the requesting user finds. A user's own shell is a program like others.
 //
 // FEATURES: R61 R107
 func TestFirstProgramAgain(t *testing.T) {

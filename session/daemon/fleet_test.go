@@ -126,7 +126,7 @@ func serveOther(t *testing.T, r *running, handler http.HandlerFunc) {
 	go func() { _ = srv.Serve(li) }()
 }
 
-// dialOther has the daemon connect to another host of the fleet.
+// dialOther makes the daemon connect to another host of the fleet.
 func dialOther(t *testing.T, r *running) {
 	t.Helper()
 	serveOther(t, r, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "it is the other") })
@@ -154,7 +154,8 @@ func dialOther(t *testing.T, r *running) {
 	}
 }
 
-// A daemon does not connect to itself over the fleet, where the caller would be lost, and to no host for an agent.
+// TestFleet_RejectsSelfAndAgents checks that a daemon does not connect to itself over the fleet, where the caller would
+// be lost, and to no host for an agent.
 //
 // FEATURES: R94
 func TestFleet_RejectsSelfAndAgents(t *testing.T) {

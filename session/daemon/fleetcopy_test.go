@@ -30,7 +30,7 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// gone is a member of the fleet whose daemon is nowhere.
+// gone is a fleet member whose daemon does not exist.
 func gone(t *testing.T, house *running, name string) (*certs.Identity, *link.Link) {
 	t.Helper()
 	dir := certs.Dir(house.dirs.Fleet())
@@ -60,7 +60,7 @@ func gone(t *testing.T, house *running, name string) (*certs.Identity, *link.Lin
 	<-back
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for range 3000 { // the server is ready before it keeps copies
+	for range 3000 { // the server is ready before it accepts copies
 		_, err = l.JetStream().Stream(t.Context(), fleet.CopyStream)
 		if err == nil {
 			_, err = l.JetStream().Stream(t.Context(), fleet.CopyRecords)
@@ -74,7 +74,7 @@ func gone(t *testing.T, house *running, name string) (*certs.Identity, *link.Lin
 	return nil, nil
 }
 
-// A daemon copies its sessions' output to the fleet, and reports how far.
+// TestSessionsAreCopied checks that a daemon copies its sessions' output to the fleet, and reports how far.
 //
 // FEATURES: R94
 func TestSessionsAreCopied(t *testing.T) {
@@ -101,7 +101,7 @@ func TestSessionsAreCopied(t *testing.T) {
 	})
 }
 
-// await asks until it is so.
+// await polls until a condition holds.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)
@@ -115,7 +115,7 @@ func await(t *testing.T, what string, is func() bool) {
 	t.Fatal("never: ", what)
 }
 
-// copied is what the fleet has of the output of a session of the house.
+// copied returns the fleet's copy of a session's output.
 func copied(t *testing.T, id *certs.Identity, l *link.Link, session string) (all []byte) {
 	t.Helper()
 	_, _ = replica.EachChunk(t.Context(), l.JetStream(), id.CA, "house", session, func(h replica.Head, body []byte) error {
@@ -130,7 +130,8 @@ func copied(t *testing.T, id *certs.Identity, l *link.Link, session string) (all
 	return all
 }
 
-// A session that prints without end leaves others their turn.
+// TestTalkativeSessionIsCopiedInTurns checks that a session that prints without end does not delay the copies of
+// others.
 func TestTalkativeSessionIsCopiedInTurns(t *testing.T) {
 	t.Parallel()
 	tier.Full(t)
@@ -146,8 +147,8 @@ func TestTalkativeSessionIsCopiedInTurns(t *testing.T) {
 	await(t, "the quiet one is copied", func() bool { return string(copied(t, id, l, quiet.ID)) == "heard\r\n" })
 }
 
-// A host is lost with its disk. Its replica is read on another host: missing output is counted, foreign records are
-// skipped, and a repeated import does nothing twice.
+// TestHistoriesOfALostHost checks that a host is lost with its disk. Its replica is read on another host: missing
+// output is counted, foreign records are skipped, and a repeated import does nothing twice.
 //
 // FEATURES: R94
 func TestHistoriesOfALostHost(t *testing.T) {
@@ -228,8 +229,8 @@ func TestHistoriesOfALostHost(t *testing.T) {
 	}
 }
 
-// The replica of a lost host answers the reading requests, and marks each answer. Requests that would change something
-// are rejected. Its sessions are not listed among those of the reading machine.
+// TestLostHostIsReadInPlace checks that the replica of a lost host answers the reading requests, and marks each answer.
+// Requests that would change something are rejected. Its sessions are not listed among those of the reading machine.
 //
 // FEATURES: R94
 func TestLostHostIsReadInPlace(t *testing.T) {
@@ -275,7 +276,7 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 
 	local := client.New(client.Options{Dirs: house.dirs, Build: func() string { return "test" }})
 	defer local.Close()
-	for _, away := range []bool{true, false} { // it is known to be away, or does not answer
+	for _, away := range []bool{true, false} { // it is known to be unreachable, or does not answer
 		var said api.FleetCopy
 		c := client.New(client.Options{
 			Dirs: house.dirs, Build: func() string { return "test" }, Remote: &client.ViaFleet{Local: local, Host: "lost", IsUnreachable: away},
@@ -316,7 +317,7 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 			t.Errorf("typing: %v", err)
 		}
 		if _, err := c.Session("none").Info(t.Context()); !errors.As(err, &refused) || refused.Code != api.CodeNotFound {
-			t.Errorf("a session that is not there: %v", err)
+			t.Errorf("a missing session: %v", err)
 		}
 	}
 	if a := house.ask("GET", "/sessions", nil); bytes.Contains(a.body, []byte(work)) {
@@ -331,12 +332,12 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 	defer never.Close()
 	var refused *api.Error
 	if _, err := never.List(t.Context()); !errors.As(err, &refused) || refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "no copies") {
-		t.Errorf("a host of which there is no copy: %v", err)
+		t.Errorf("a host without a replica: %v", err)
 	}
 }
 
-// A new machine takes the name of a lost one. The replica of the former one's sessions stays, and can be restored while
-// the new one is connected; the new one's sessions are not touched.
+// TestFormerMachineOfAName checks that a new machine takes the name of a lost one. The replica of the former one's
+// sessions stays, and can be restored while the new one is connected; the new one's sessions are not touched.
 //
 // FEATURES: R94
 func TestFormerMachineOfAName(t *testing.T) {

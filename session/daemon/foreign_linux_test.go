@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A line for what the shell runs is typed into that once, also when the daemon is replaced before, by its successor, or
-// while it is worked at.
+// TestLinesForAProgramOverARestart checks that a line for a program that the shell runs is typed into it once, also if
+// the daemon is replaced before that, while the line runs, or by its successor.
 //
 // FEATURES: R4 R63
 func TestLinesForAProgramOverARestart(t *testing.T) {
@@ -40,18 +40,19 @@ func TestLinesForAProgramOverARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if j := r.job("typed"); j.Result == nil || j.Result.State != "exited" || !strings.Contains(j.Result.Output, "you said slow") {
-		t.Errorf("what was typed: %+v", j.Result)
+		t.Errorf("typed line: %+v", j.Result)
 	}
 	r.answer(res.Approval, "once", "")
 	if j := r.job("asked"); j.Result == nil || j.Result.State != "exited" || !strings.Contains(j.Result.Output, "you said later") {
-		t.Errorf("what was not: %+v", j.Result)
+		t.Errorf("approved line: %+v", j.Result)
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, "said")); string(b) != "slow\nlater\n" {
 		t.Errorf("the program read %q, %v", b, err)
 	}
 }
 
-// What a user has allowed as a program's code does not reach the shell that is back, whichever daemon gives it.
+// TestAllowedCodeOverARestart checks that code that a user allowed for a program does not reach the shell after the
+// program has ended, under any daemon.
 //
 // FEATURES: R62 R63
 func TestAllowedCodeOverARestart(t *testing.T) {
@@ -76,7 +77,8 @@ func TestAllowedCodeOverARestart(t *testing.T) {
 	}
 }
 
-// A line for a session of a silent program goes to another program that has its terminal.
+// TestLine_ForSilentProgram_GoesToOther checks that a line for a session of a silent program goes to another program
+// that has its terminal.
 //
 // FEATURES: R4
 func TestLine_ForSilentProgram_GoesToOther(t *testing.T) {
@@ -93,7 +95,8 @@ func TestLine_ForSilentProgram_GoesToOther(t *testing.T) {
 	}
 }
 
-// A line for a session whose shell became another program is judged as that program's.
+// TestLinesOfWhatAShellBecame checks that a line for a session whose shell became another program is judged as that
+// program's.
 //
 // FEATURES: R62
 func TestLinesOfWhatAShellBecame(t *testing.T) {
@@ -114,7 +117,8 @@ func TestLinesOfWhatAShellBecame(t *testing.T) {
 	}
 }
 
-// A line that ends the session's program has the program's exit status; other lines for it have none.
+// TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram checks that a line that ends the session's program has the
+// program's exit status; other lines for it have none.
 //
 // FAULT: H3
 func TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram(t *testing.T) {
@@ -137,7 +141,8 @@ func TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram(t *testing.T) {
 	}
 }
 
-// A line that ends the program that a shell runs has the status that the shell got.
+// TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram_InShell checks that a line that ends the program that a shell
+// runs has the status that the shell got.
 //
 // FAULT: H3
 func TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram_InShell(t *testing.T) {
@@ -157,8 +162,8 @@ func TestForeignLine_ReportsExitStatus_WhenItEndsTheProgram_InShell(t *testing.T
 	}
 }
 
-// A line for a program that a user started by keys in dash, which does not mark starts, reaches the program. The shell counts as
-// running it, also for the next daemon.
+// TestForeignLine_ReachesProgram_TypedIntoDash checks that a line for a program that a user started by keys in dash,
+// which does not mark starts, reaches the program. The shell counts as running it, also for the next daemon.
 //
 // FAULT: H27
 func TestForeignLine_ReachesProgram_TypedIntoDash(t *testing.T) {
@@ -190,7 +195,7 @@ func TestForeignLine_ReachesProgram_TypedIntoDash(t *testing.T) {
 	if res := get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: "echo $?", Wait: true}); res.Output != "3\n" {
 		t.Errorf("%+v", res)
 	}
-	// What is typed before the shell is known to run a line is that line's input, and no command.
+	// Input typed before the shell is known to run a line is that line's input, and no command.
 	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: "stty -echo; read x; stty echo; sleep 1; echo re''ad", Enter: true})
 	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: "hunter2", Enter: true})
 	r.wait("s", api.Condition{Kind: "text", Text: "read"})

@@ -31,7 +31,7 @@ type running struct {
 	label  string // of the calling agent; "": a user calls
 }
 
-// as is the same daemon, asked by an agent.
+// as returns the same daemon with requests of an agent.
 func (r *running) as(label string) *running {
 	agent := *r
 	agent.label = label
@@ -110,14 +110,14 @@ func (r *running) awaitSocket(over <-chan struct{}) {
 	r.t.Fatal("the daemon does not serve")
 }
 
-// answer is what a request was answered with.
+// answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// ask makes a request. body may be nil, bytes as they are, or anything that becomes JSON.
+// ask makes a request. body may be nil, raw bytes, or any value that becomes JSON.
 func (r *running) ask(method, path string, body any) answer {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)

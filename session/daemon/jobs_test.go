@@ -116,8 +116,9 @@ func exitOf(res *api.Result) string {
 	return res.State + " " + code
 }
 
-// Commands and lines continue without a daemon, and the next one knows their results: those that ended in between,
-// those that end later, and a line that waited for the prompt, which is then typed once.
+// TestJobsOutliveTheDaemon checks that commands and lines continue without a daemon, and the next one knows their
+// results: those that ended in between, those that end later, and a line that waited for the prompt, which is then
+// typed once.
 //
 // FEATURES: R1 R5
 func TestJobsOutliveTheDaemon(t *testing.T) {
@@ -164,8 +165,8 @@ func TestJobsOutliveTheDaemon(t *testing.T) {
 	}
 }
 
-// A caller that lost its connection asks again with its job's id: nothing is run twice, and it gets what the
-// first one would have got – while it runs, after its end, and from the daemon after.
+// TestCallersRejoin checks that a caller that lost its connection requests its job's id again: nothing runs twice, and
+// it gets the same result as without the loss – while the job runs, after its end, and from the next daemon.
 //
 // FEATURES: R5
 func TestCallersRejoin(t *testing.T) {
@@ -202,7 +203,8 @@ func TestCallersRejoin(t *testing.T) {
 	}
 }
 
-// A broken connection ends a command and all its processes, unless the caller asked to continue in the background.
+// TestBrokenConnections checks that a broken connection ends a command and all its processes, unless the caller asked
+// to continue in the background.
 //
 // FEATURES: R1
 func TestBrokenConnections(t *testing.T) {
@@ -253,8 +255,8 @@ func TestBrokenConnections(t *testing.T) {
 	}
 }
 
-// Timeouts: a command that takes too long, or is idle for too long, is ended with all its processes. A line keeps
-// running, unless it is to be ended; one that yields is answered and continues.
+// TestJobClocksRun checks that a command that exceeds its timeout or idle timeout is ended with all its processes. A
+// line keeps running, unless the call ends lines; one that yields is answered and continues.
 //
 // FEATURES: R16
 func TestJobClocksRun(t *testing.T) {
@@ -306,7 +308,8 @@ func TestJobClocksRun(t *testing.T) {
 	}
 }
 
-// A command that prompts is waited for, or its caller returns with the prompt; later input goes to it.
+// TestJobsThatAsk checks that a command that prompts is waited for, or its caller returns with the prompt. Later input
+// reaches the command.
 //
 // FEATURES: R3
 func TestJobsThatAsk(t *testing.T) {
@@ -315,7 +318,7 @@ func TestJobsThatAsk(t *testing.T) {
 	asks := api.NewSession{Argv: []string{"sh", "-c", "printf 'Password: '; stty -echo; read x; echo; echo got $x"}, Cwd: dir}
 	res := get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{OnInput: "return"}, NewSession: asks})
 	if res.State != "needs_input" || res.Needs != "password" || !strings.Contains(res.Message, "password") {
-		t.Fatalf("it asks: %+v", res)
+		t.Fatalf("it prompts: %+v", res)
 	}
 	get[api.Typed](r, "POST", "/sessions/"+res.Session+"/input", api.Input{Text: "abc", Enter: true})
 	if j := r.job(res.Job); exitOf(j.Result) != "exited 0" || !strings.Contains(j.Result.Output, "got abc") {
@@ -325,14 +328,15 @@ func TestJobsThatAsk(t *testing.T) {
 	bashSession(t, r, "shell", dir)
 	res = get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "read -p 'sure? ' x; [ $x = yes ]", Respond: &rules})
 	if exitOf(&res) != "exited 0" || len(res.Answers) != 1 || res.Answers[0].Name != "sure" {
-		t.Errorf("a rule that came with the line: %s, %+v", exitOf(&res), res.Answers)
+		t.Errorf("rule of the line: %s, %+v", exitOf(&res), res.Answers)
 	}
 	if list := get[[]api.RespondAttached](r, "GET", "/sessions/shell/respond", nil); len(list) != 0 {
 		t.Errorf("the rule stays: %+v", list)
 	}
 }
 
-// TestJob_NeedsInput_InEveryList compares the state of a job that asks in the call's result, the list of jobs and the list of sessions.
+// TestJob_NeedsInput_InEveryList compares the state of a job that needs input in the call's result, the list of jobs
+// and the list of sessions.
 //
 // FAULT: H2
 func TestJob_NeedsInput_InEveryList(t *testing.T) {
@@ -355,7 +359,8 @@ func TestJob_NeedsInput_InEveryList(t *testing.T) {
 	}
 }
 
-// Lines can also be typed into a silent program: the answer is its output until it is idle, without a status.
+// TestLinesForAnyProgram checks that lines can also be typed into a silent program: the answer is its output until it
+// is idle, without a status.
 //
 // FEATURES: R4
 func TestLinesForAnyProgram(t *testing.T) {
@@ -364,7 +369,7 @@ func TestLinesForAnyProgram(t *testing.T) {
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "repl", Argv: []string{"sh", "-c", `while printf '> '; read -r x; do echo "you said $x"; done`}, Cwd: dir})
 	r.wait("repl", api.Condition{Kind: "text", Text: "> "})
 	for _, line := range []string{"one", "two words"} {
-		res := get[api.Result](r, "POST", "/sessions/repl/exec", api.Exec{Line: line, Call: api.Call{OnInput: "return"}}) // its own prompt is no question
+		res := get[api.Result](r, "POST", "/sessions/repl/exec", api.Exec{Line: line, Call: api.Call{OnInput: "return"}}) // its own prompt does not count as input needed
 		if res.State != "exited" || res.Outcome != "stable" || res.ExitCode != nil || !strings.Contains(res.Output, "you said "+line) {
 			t.Errorf("%s: %+v", line, res)
 		}
@@ -372,7 +377,7 @@ func TestLinesForAnyProgram(t *testing.T) {
 	bashSession(t, r, "shell", dir)
 	get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: `while printf '> '; read -r x; do echo "you said $x"; [ "$x" != end ] || break; done`, Call: api.Call{OnInput: "return"}})
 	if e := r.refused("POST", "/sessions/shell/exec", api.Exec{Line: "x"}); e.Code != api.CodeNeedsInput || !strings.Contains(e.Hint, "--foreign") {
-		t.Errorf("a line for a shell whose program asks: %+v", e)
+		t.Errorf("a line for a shell whose program waits for input: %+v", e)
 	}
 	if res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "three", Foreign: true}); res.ExitCode != nil || !strings.Contains(res.Output, "you said three") {
 		t.Errorf("given to the program: %+v", res)
@@ -383,7 +388,7 @@ func TestLinesForAnyProgram(t *testing.T) {
 	}
 }
 
-// Warm shells: a line runs in a ready one, with its status, and its session is removed afterwards.
+// TestWarmShells checks that a line runs in a ready warm shell, with its status, and the session is removed afterwards.
 //
 // FEATURES: R1
 func TestWarmShells(t *testing.T) {

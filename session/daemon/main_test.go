@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		beKeeper(os.Args[1:])
 	case len(os.Args) > 1 && os.Args[1] == testListener:
 		beListener()
-	case os.Args[0] == "longterm" && os.Args[1] == "version": // it is asked what it is, for an upgrade
+	case os.Args[0] == "longterm" && os.Args[1] == "version": // reports its version, for an upgrade
 		fmt.Println(ProbeLine())
 	default:
 		os.Exit(isolate.Run(m))

@@ -19,7 +19,7 @@ var (
 	metricLabel  = regexp.MustCompile(`^([a-z_][a-z0-9_]*)="((?:[^"\\]|\\["\\n])*)"$`)
 )
 
-// checkMetrics reads a page as the format and its conventions have it, strictly, and returns the samples.
+// checkMetrics parses a page strictly by the format and its conventions, and returns the samples.
 func checkMetrics(t *testing.T, contentType, page string) map[string]float64 {
 	t.Helper()
 	if contentType != "text/plain; version=0.0.4; charset=utf-8" || !strings.HasSuffix(page, "\n") {
@@ -36,7 +36,7 @@ func checkMetrics(t *testing.T, contentType, page string) map[string]float64 {
 		}
 		if m := metricType.FindStringSubmatch(line); m != nil {
 			if family, kind = m[1], m[2]; helped != family || families[family] != "" {
-				t.Errorf("%s: its help is %q; told before: %q", family, helped, families[family])
+				t.Errorf("%s: its help is %q; before: %q", family, helped, families[family])
 			}
 			families[family], bucket = kind, math.Inf(-1)
 			if !strings.HasPrefix(family, "longterm_") && !strings.HasPrefix(family, "go_") || (kind == "counter") != strings.HasSuffix(family, "_total") {
@@ -58,7 +58,7 @@ func checkMetrics(t *testing.T, contentType, page string) map[string]float64 {
 			base = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 		}
 		if _, twice := samples[name+m[2]]; base != family || twice || math.IsNaN(value) || value < 0 {
-			t.Errorf("%q in the family %s; told before: %v", line, family, twice)
+			t.Errorf("%q in the family %s; before: %v", line, family, twice)
 		}
 		samples[name+m[2]] = value
 		for pair := range strings.SplitSeq(m[2], ",") {
@@ -94,7 +94,8 @@ func checkMetrics(t *testing.T, contentType, page string) map[string]float64 {
 	return samples
 }
 
-// Figures are those of the daemon, at both paths, and each answer names its call.
+// TestMetrics checks that metrics are those of the daemon, at both paths, and that each response identifies its
+// request.
 //
 // FEATURES: R89
 func TestMetrics(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
-// The text of a wrapped prompt has all its rows; of a long one it has the end, with the possible answers.
+// TestNoticeOfAWrappedQuestion checks that the text of a wrapped prompt has all its rows; of a long one it has the end,
+// with the possible answers.
 //
 // FEATURES: R82
 func TestNoticeOfAWrappedQuestion(t *testing.T) {
@@ -50,13 +51,13 @@ func TestNoticeOfAWrappedQuestion(t *testing.T) {
 			}
 			return
 		case <-time.After(time.Minute):
-			t.Fatal("nobody was told all of it")
+			t.Fatal("no notice had the whole prompt")
 		}
 	}
 }
 
-// What happens while no page is open is posted: what could not be is posted by the next daemon, once, and secrets in it
-// are masked.
+// TestNoticesOutliveTheDaemon checks that events are posted while no page is open. A failed post is repeated by the
+// next daemon, once, and secrets are masked.
 //
 // FEATURES: R82, R112
 func TestNoticesOutliveTheDaemon(t *testing.T) {
@@ -95,9 +96,9 @@ func TestNoticesOutliveTheDaemon(t *testing.T) {
 	select {
 	case <-tried:
 	case <-time.After(time.Minute):
-		t.Fatal("nobody was told that a program waits")
+		t.Fatal("no notice of the waiting program")
 	}
-	// What was tried has failed when the answer has come back, which is after it was given.
+	// A failed post has returned when its response has arrived, which is after it was sent.
 	st := get[api.Status](d, "GET", "/status", nil)
 	for end := time.Now().Add(time.Minute); (len(st.Webhooks) == 0 || st.Webhooks[0].Failing == "") && time.Now().Before(end); {
 		st = get[api.Status](d, "GET", "/status", nil)
@@ -113,11 +114,11 @@ func TestNoticesOutliveTheDaemon(t *testing.T) {
 		select {
 		case n := <-told:
 			if strings.Contains(n.Text+n.Question, secret[8:20]) {
-				t.Errorf("a secret was told: %+v", n)
+				t.Errorf("a secret was posted: %+v", n)
 			}
 			return n
 		case <-time.After(time.Minute):
-			t.Fatal("nobody was told")
+			t.Fatal("no notice arrived")
 			return notice{}
 		}
 	}
@@ -134,7 +135,7 @@ func TestNoticesOutliveTheDaemon(t *testing.T) {
 			return
 		}
 		if n.Question == first.Question {
-			t.Errorf("the same question is told twice: %+v and %+v", first, n)
+			t.Errorf("the same prompt is posted twice: %+v and %+v", first, n)
 		}
 	}
 }

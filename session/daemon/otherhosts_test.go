@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// A page's requests to another host carry no login, and only content returns. A login without full access, for all
-// sessions and unmasked, reaches no other host.
+// TestPageOfOtherHost checks that a page's requests to another host carry no login, and only content returns. A login
+// without full access, for all sessions and unmasked, reaches no other host.
 //
 // FEATURES: R83, R115
 func TestPageOfOtherHost(t *testing.T) {
@@ -54,19 +54,19 @@ func TestPageOfOtherHost(t *testing.T) {
 	}
 	q := <-asked
 	if q.path != "/v1/sessions?a=b" {
-		t.Errorf("asked for %s", q.path)
+		t.Errorf("requested %s", q.path)
 	}
 	known := []string{"Accept", "Accept-Encoding", "Content-Length", "Content-Type", "Range", "User-Agent"}
 	for name := range q.header {
 		if !slices.Contains(known, name) {
-			t.Errorf("the other is told %s: %q", name, q.header[name])
+			t.Errorf("the other host received %s: %q", name, q.header[name])
 		}
 	}
 	if got := b.do("GET", "h/other/", nil); got.status != http.StatusOK || !strings.Contains(string(got.body), "<title>longterm") {
 		t.Errorf("the page itself: %d %.80s", got.status, got.body)
 	}
 	if got := b.do("GET", "h/other/web/me", nil); got.status != http.StatusOK || !strings.Contains(string(got.body), "manage") {
-		t.Errorf("who is logged in: %d %s", got.status, got.body)
+		t.Errorf("logged-in user: %d %s", got.status, got.body)
 	}
 	refused := func(what string, got answer, want int) {
 		t.Helper()
@@ -83,7 +83,7 @@ func TestPageOfOtherHost(t *testing.T) {
 	refused("a program with a token", b.do("GET", "h/other/v1/sessions", nil, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token.Secret) }), http.StatusForbidden)
 	select {
 	case q := <-asked:
-		t.Errorf("the other was asked for %s", q.path)
+		t.Errorf("the other host got a request for %s", q.path)
 	default:
 	}
 }

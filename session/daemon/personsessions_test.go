@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// What an agent may not do to a session of a user, or of another agent, it may to its own.
+// TestAgentsLabelTheirOwnOnly checks that an agent may do to its own session what it may not do to a user's or another
+// agent's.
 //
 // FEATURES: R123
 func TestAgentsLabelTheirOwnOnly(t *testing.T) {
@@ -28,7 +29,7 @@ func TestAgentsLabelTheirOwnOnly(t *testing.T) {
 				}
 			}
 			if s := get[api.Session](bot, "PATCH", "/sessions/bot", edit); s.Labels[name] != value {
-				t.Errorf("its own: %v", s.Labels)
+				t.Errorf("its own session: %v", s.Labels)
 			}
 			if e := r.as("other").refused("PATCH", "/sessions/bot", api.Edit{Labels: map[string]string{name: "x"}}); e.Code != api.CodeDenied {
 				t.Errorf("another's: %+v", e)
@@ -44,7 +45,8 @@ func TestAgentsLabelTheirOwnOnly(t *testing.T) {
 	}
 }
 
-// An agent ends and forgets sessions of others only when a user has allowed it; its own it ends as it likes.
+// TestAgentsAskToEndOthersSessions checks that an agent ends and forgets sessions of others only if a user has allowed
+// it, and its own without approval.
 //
 // FEATURES: R63
 func TestAgentsAskToEndOthersSessions(t *testing.T) {
@@ -106,7 +108,8 @@ func TestAgentsAskToEndOthersSessions(t *testing.T) {
 	}
 }
 
-// An ended session cannot be ended: an agent's request needs no approval, and gets the state.
+// TestAgents_EndedSessionNeedsNoApproval checks that an ended session cannot be ended: an agent's request needs no
+// approval, and gets the state.
 //
 // FEATURES: R63
 func TestAgents_EndedSessionNeedsNoApproval(t *testing.T) {
@@ -126,11 +129,11 @@ func TestAgents_EndedSessionNeedsNoApproval(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	if list := get[[]api.Approval](r, "GET", "/approvals?all=true", nil); len(list) != 0 {
-		t.Errorf("asked about: %+v", list)
+		t.Errorf("approval request: %+v", list)
 	}
 }
 
-// An agent does not have a user's terminals leave.
+// TestAgents_CannotDetachUsers checks that an agent cannot detach a user's terminals.
 //
 // FEATURES: R75
 func TestAgents_CannotDetachUsers(t *testing.T) {
@@ -147,7 +150,7 @@ func TestAgents_CannotDetachUsers(t *testing.T) {
 	}
 }
 
-// An agent ends all sessions only where all are its own.
+// TestAgentsEndTheirOwnOnly checks that an agent ends all sessions only if all are its own.
 //
 // FEATURES: R61
 func TestAgentsEndTheirOwnOnly(t *testing.T) {

@@ -50,7 +50,7 @@ func beListener() {
 	}
 }
 
-// serveNonsense echoes to each connection what it gets, in capitals.
+// serveNonsense echoes the input of each connection in capitals.
 func serveNonsense(l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -77,8 +77,8 @@ func listener(t *testing.T, d *running, name string) (order func(line string)) {
 	}
 }
 
-// A program's ports are in its session's description and in lists, are waited for, and are published when they are
-// opened and closed.
+// TestPorts checks that a program's ports are in its session's description and in lists, are waited for, and are
+// published when they are opened and closed.
 //
 // FEATURES: R128
 func TestPorts(t *testing.T) {
@@ -122,7 +122,7 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// A program that opens hundreds of ports at once gets a short list and few events.
+// TestPorts_Many checks that a program that opens hundreds of ports at once gets a short list and few events.
 //
 // FEATURES: R128
 func TestPorts_Many(t *testing.T) {
@@ -150,7 +150,8 @@ func TestPorts_Many(t *testing.T) {
 	}
 }
 
-// The user reaches a port of a session, and only that: no other port of the machine, and not as an agent or by a token.
+// TestDialPort checks that the user reaches a port of a session, and only that: no other port of the machine, and not
+// as an agent or by a token.
 //
 // FEATURES: R128
 func TestDialPort(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The daemon is replaced only by a program that confirms that it can continue its sessions.
+// TestProbe checks that the daemon is replaced only by a program that confirms that it can continue its sessions.
 //
 // FAULT: A24
 func TestProbe(t *testing.T) {

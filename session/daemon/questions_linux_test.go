@@ -22,8 +22,8 @@ func installed(t *testing.T, program string) string {
 	return path
 }
 
-// A line for a REPL that asks something has not ended: the caller gets the question, and no later line answers it. The first line
-// waits for the first prompt.
+// TestREPL_Question_IsNoEnd checks that a line for a REPL that prompts for input has not ended: the caller gets the
+// prompt, and no later line answers it. The first line waits for the first prompt.
 //
 // FAULT: H3
 func TestREPL_Question_IsNoEnd(t *testing.T) {
@@ -46,7 +46,7 @@ func TestREPL_Question_IsNoEnd(t *testing.T) {
 			ask := api.Exec{Line: c.line, Call: api.Call{OnInput: "return"}}
 			res := get[api.Result](r, "POST", "/sessions/"+name+"/exec", ask)
 			if res.State != "needs_input" || res.Needs != c.asks {
-				t.Fatalf("it asks: %+v", res)
+				t.Fatalf("it prompts: %+v", res)
 			}
 			if e := r.refused("POST", "/sessions/"+name+"/exec", api.Exec{Line: "1"}); e.Code != api.CodeBusy && e.Code != api.CodeNeedsInput {
 				t.Errorf("the next line: %+v", e)
@@ -60,7 +60,8 @@ func TestREPL_Question_IsNoEnd(t *testing.T) {
 	}
 }
 
-// A client that looks at a job which waits for input leaves the caller of the job waiting for its end.
+// TestLookAtJob_LeavesTheCallerWaiting checks that a client that looks at a job which waits for input leaves the caller
+// of the job waiting for its end.
 //
 // FEATURES: R88
 func TestLookAtJob_LeavesTheCallerWaiting(t *testing.T) {
@@ -73,7 +74,7 @@ func TestLookAtJob_LeavesTheCallerWaiting(t *testing.T) {
 	}()
 	r.wait("s", api.Condition{Kind: "text", Text: "Name: "})
 	if j := get[api.Job](r, "GET", "/jobs/asks?await_ms=60000&on_input=return", nil); j.Result == nil || j.Result.State != "needs_input" {
-		t.Errorf("looked at: %+v", j.Result)
+		t.Errorf("queried: %+v", j.Result)
 	}
 	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: "bob", Enter: true})
 	if res := <-ended; exitOf(&res) != "exited 0" {
@@ -81,7 +82,8 @@ func TestLookAtJob_LeavesTheCallerWaiting(t *testing.T) {
 	}
 }
 
-// A program that reads keys without echo and prompts for a secret in a box gets it, and does not show it.
+// TestSecret_InPasswordBox checks that a program that reads keys without echo and prompts for a secret in a box gets
+// it, and does not show it.
 //
 // FAULT: G20
 func TestSecret_InPasswordBox(t *testing.T) {
@@ -101,7 +103,7 @@ func TestSecret_InPasswordBox(t *testing.T) {
 			name := fmt.Sprint(c.program, i)
 			get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"sh", "-c", c.line}, Cwd: dir, SetEnv: []string{"LC_ALL=C.UTF-8"}})
 			if w := r.wait(name, api.Condition{Kind: "input", Text: "password"}); w.Outcome != "fired" {
-				t.Fatalf("it is not found to ask: %+v", w)
+				t.Fatalf("its prompt is not detected: %+v", w)
 			}
 			get[api.Typed](r, "POST", "/sessions/"+name+"/input", api.Input{Text: "hunter2", Enter: true, Secret: true})
 			if w := r.wait(name, api.Condition{Kind: "text", Text: c.want}); w.Outcome != "fired" {
@@ -111,8 +113,8 @@ func TestSecret_InPasswordBox(t *testing.T) {
 	}
 }
 
-// A box is a question with its title and text, also behind script. A filter that reads the terminal is none: the inbox does not have
-// it.
+// TestInbox_HasBoxesButNoFilters checks that a box is a prompt with its title and text, also behind script, and that a
+// filter that reads the terminal is none and not in the inbox.
 //
 // FEATURES: R42 R130
 func TestInbox_HasBoxesButNoFilters(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 type rangNotice struct{ Event, Name, Question string }
 
-// noticed is a daemon whose notices are posted to the channel.
+// noticed starts a daemon whose notices are sent to the returned channel.
 func noticed(t *testing.T) (*running, <-chan rangNotice) {
 	t.Helper()
 	told := make(chan rangNotice, 64)
@@ -42,12 +42,12 @@ func nextNotice(t *testing.T, told <-chan rangNotice) rangNotice {
 	case n := <-told:
 		return n
 	case <-time.After(time.Minute):
-		t.Fatal("nobody was told")
+		t.Fatal("no notice arrived")
 		return rangNotice{}
 	}
 }
 
-// Users are notified of a bell in an unwatched session, but not of each one.
+// TestNoticeOfABell checks that users are notified of a bell in an unwatched session, but not of each one.
 //
 // FEATURES: R82 R21
 func TestNoticeOfABell(t *testing.T) {
@@ -60,12 +60,13 @@ func TestNoticeOfABell(t *testing.T) {
 	get[struct{}](d, "POST", "/sessions/rings/input", api.Input{Text: "y\r"})
 	for n := nextNotice(t, told); n.Event != "finished"; n = nextNotice(t, told) {
 		if n.Event == "bell" {
-			t.Errorf("it is told of again: %+v", n)
+			t.Errorf("posted again: %+v", n)
 		}
 	}
 }
 
-// A REPL at its prompt counts as a prompt: waits for one match, and no notification is sent.
+// TestReplAsksNothing checks that a REPL at its prompt counts as a prompt: waits for one match, and no notification is
+// sent.
 //
 // FEATURES: R42 R40
 func TestReplAsksNothing(t *testing.T) {

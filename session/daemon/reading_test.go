@@ -17,8 +17,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Output is read from any offset, line or time, in pieces that join, as bytes and as text, also under the next daemon.
-// Earlier output is not repeated; an offset beyond the end is rejected.
+// TestOutputFromAnywhere checks that output is read from any offset, line or time, in pieces that join, as bytes and as
+// text, also under the next daemon. Earlier output is not repeated; an offset beyond the end is rejected.
 //
 // FEATURES: R20 R21
 func TestOutputFromAnywhere(t *testing.T) {
@@ -51,7 +51,7 @@ func TestOutputFromAnywhere(t *testing.T) {
 		} {
 			o := get[api.OutputText](r, "GET", "/sessions/counts/output/text?max_output=100000&"+c.query, nil)
 			if !strings.HasPrefix(o.Text, c.begins) || c.begins == "" && o.Text != "" || !o.End {
-				t.Errorf("%s: %s begins with %.40q, want %q", daemon, c.query, o.Text, c.begins)
+				t.Errorf("%s: %s starts with %.40q, want %q", daemon, c.query, o.Text, c.begins)
 			}
 		}
 		o := get[api.OutputText](r, "GET", "/sessions/counts/output/text?max_output=400", nil)
@@ -61,7 +61,7 @@ func TestOutputFromAnywhere(t *testing.T) {
 		}
 		left := get[api.OutputText](r, "GET", fmt.Sprintf("/sessions/counts/output/text?max_output=100000&from=%d&to=%d", o.Omitted.Start, o.Omitted.End), nil)
 		if n := strings.Count(left.Text, "\n") + strings.Count(o.Text, "line "); n < 3000 || n > 3001 {
-			t.Errorf("%s: what is left out and what is told are %d lines", daemon, n)
+			t.Errorf("%s: omitted and returned lines are %d in total", daemon, n)
 		}
 		if e := r.refused("GET", "/sessions/counts/output?from=99999999", nil); e.Code != api.CodeInvalid {
 			t.Errorf("%s: beyond the end: %+v", daemon, e)
@@ -70,7 +70,7 @@ func TestOutputFromAnywhere(t *testing.T) {
 	}
 }
 
-// Output on pipes is returned by stream, and merged in its order of arrival.
+// TestOutputOfPipes checks that output on pipes is returned by stream, and merged in its order of arrival.
 //
 // FEATURES: R9
 func TestOutputOfPipes(t *testing.T) {
@@ -103,8 +103,8 @@ func TestOutputOfPipes(t *testing.T) {
 	}
 }
 
-// Each wait condition matches when it becomes true, not before. One that can no longer become true ends with the
-// session.
+// TestWaitsForEachCondition checks that each wait condition matches when it becomes true, not before. One that can no
+// longer become true ends with the session.
 //
 // FEATURES: R24
 func TestWaitsForEachCondition(t *testing.T) {
@@ -125,7 +125,7 @@ func TestWaitsForEachCondition(t *testing.T) {
 		{`\033[2J\033[H`, api.Condition{Kind: "gone", Text: "hello there"}},
 	}
 	var script strings.Builder
-	var next []func(string) // a pipe for each step: the shell may still have the one before it open
+	var next []func(string) // a pipe for each step: the shell may still have the previous one open
 	for i, s := range steps {
 		next = append(next, gate(t, dir, fmt.Sprint("next", i)))
 		fmt.Fprintf(&script, "read x < next%d; printf '%s'; ", i, s.prints)
@@ -154,12 +154,12 @@ func TestWaitsForEachCondition(t *testing.T) {
 	end("end")
 	var w api.Waited
 	if a := <-done; json.Unmarshal(a.body, &w) != nil || w.Outcome != "ended" || len(w.Fired) != 1 {
-		t.Errorf("what never can be: %d %s", a.status, a.body)
+		t.Errorf("an impossible condition: %d %s", a.status, a.body)
 	}
 }
 
-// A user's or script's wait has no limit by default. An agent's ends after exec.timeout, unless the agent gives another limit or
-// none.
+// TestWait_LimitByCaller checks that a user's or script's wait has no limit by default. An agent's ends after
+// exec.timeout, unless the agent gives another limit or none.
 //
 // FAULT: G10
 // FEATURES: R24
@@ -195,8 +195,8 @@ func TestWait_LimitByCaller(t *testing.T) {
 	}
 }
 
-// Input is typed once per id, not at all if the screen has changed or a secret would be shown, and in the order of the
-// requests.
+// TestInputIsTypedOnce checks that input is typed once per id, not at all if the screen has changed or a secret would
+// be shown, and in the order of the requests.
 //
 // FEATURES: R6
 func TestInputIsTypedOnce(t *testing.T) {
@@ -237,7 +237,8 @@ func TestInputIsTypedOnce(t *testing.T) {
 	}
 }
 
-// What was printed is found in living and dead sessions, newest first, in pages that join and repeat nothing.
+// TestSearchInPages checks that output is found in running and ended sessions, newest first, in pages that join and
+// repeat nothing.
 //
 // FEATURES: R36
 func TestSearchInPages(t *testing.T) {

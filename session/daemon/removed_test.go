@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A removed session leaves the daemon's memory, although keys were typed into it and events name it: commands come and
-// go for weeks.
+// TestRemovedSessionsLeaveTheMemory checks that a removed session is freed from the daemon's memory, although keys were
+// typed into it and events name it: short commands accumulate for weeks.
 //
 // FEATURES: R90
 func TestRemovedSessionsLeaveTheMemory(t *testing.T) {
@@ -34,9 +34,9 @@ func TestRemovedSessionsLeaveTheMemory(t *testing.T) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	left := 0
-	for range 500 { // what is under way has a session for a moment
+	for range 500 { // running requests have a session for a moment
 		runtime.GC()
-		runtime.GC() // of the one before last the profile knows
+		runtime.GC() // the profile is of the collection before the last
 		if left = handlesInUse(); left > 0 && left < many*3/4 {
 			return
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// An idle daemon polls nothing: a changed file, a removed socket or a request wakes it.
+// TestIdleDaemon_WakesOnChanges checks that an idle daemon polls nothing: a changed file, a removed socket or a request
+// wakes it.
 //
 // FEATURES: R90 R93
 func TestIdleDaemon_WakesOnChanges(t *testing.T) {
@@ -40,7 +41,7 @@ func TestIdleDaemon_WakesOnChanges(t *testing.T) {
 		t.Helper()
 		until("it does not come to rest", p.IsIdle)
 	}
-	still := 0 // a program that waits for input keeps it no less idle than one that sleeps
+	still := 0 // a program that waits for input leaves it as idle as one that sleeps
 	until("it is woken again and again though nothing happens", func() bool {
 		if still++; !p.IsIdle() {
 			still = 0
@@ -69,7 +70,7 @@ func TestIdleDaemon_WakesOnChanges(t *testing.T) {
 	}
 	rests()
 	if r.ask("GET", "/sessions", nil); p.IsIdle() {
-		t.Error("it rests though somebody asked for something")
+		t.Error("it is idle although a request was made")
 	}
 	dir := t.TempDir()
 	goOn := gate(t, dir, "print")

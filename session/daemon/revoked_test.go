@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// shown has requests name a token.
+// shown returns a context whose requests use a token.
 type shown struct {
 	http.RoundTripper
 	token string
@@ -24,7 +24,7 @@ func (s shown) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(r)
 }
 
-// A request made with a revoked token is not run, whatever a user answers.
+// TestRevokedTokensRunNothing checks that a request made with a revoked token is not run, whatever a user answers.
 //
 // FEATURES: R63
 func TestRevokedTokensRunNothing(t *testing.T) {

@@ -52,9 +52,8 @@ func contains(text string) func(*testing.T, answer) {
 // ptr is a pointer to a value.
 func ptr[T any](v T) *T { return &v }
 
-// wellCalls has a call for each route, in an order in which they can be made. The house has the
-// sessions shell (bash), cat, over (ended with status 3), gone (ended), amb-1 and amb-2, and the job
-// job-of-run.
+// wellCalls returns a call for each route, in an order in which they succeed. The house has the sessions shell (bash),
+// cat, over (ended with status 3), gone (ended), amb-1 and amb-2, and the job job-of-run.
 var wellCalls = []wellCall{
 	{id: "status", check: contains(`"build":"test"`)},
 	{id: "new-session", body: api.NewSession{Name: "made", Argv: []string{"sleep", "600"}, Labels: map[string]string{"a": "b"}}, check: contains(`"name":"made"`)},
@@ -165,8 +164,7 @@ var wellCalls = []wellCall{
 	{id: "stop", body: api.Stop{KillSessions: true}, check: contains("true")},
 }
 
-// wrongCall is a call that is refused. Those that follow from a route's parameters are made by
-// wrongCalls; these are the others.
+// wrongCall is a call that must be rejected. wrongCalls derives some from a route's parameters; these are the others.
 type wrongCall struct {
 	id, path string
 	body     any
@@ -340,7 +338,7 @@ func houseOf(t *testing.T, r *running) {
 	get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: "job-of-run", Background: true}, NewSession: api.NewSession{Argv: []string{"sleep", "600"}}})
 }
 
-// draftOf makes a draft of a session, as one that was started in it would have left it.
+// draftOf creates a draft of a session, as if the session had been started in it.
 func draftOf(t *testing.T, r *running, id string) {
 	t.Helper()
 	err := os.MkdirAll(r.dirs.Drafts(), 0o700)
@@ -359,7 +357,7 @@ func draftOf(t *testing.T, r *running, id string) {
 	}
 }
 
-// overSSH has the configuration name a host that a connection is held to: as it happens, to the daemon itself.
+// overSSH configures an ssh host to which a connection exists: in fact, to the daemon itself.
 func overSSH(t *testing.T, dirs paths.Dirs) {
 	t.Helper()
 	w := hosts.RemoteHost{Target: "next", SSH: hosts.SSH{Dir: dirs.Hosts()}}
@@ -468,8 +466,8 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 // nothingWrong lists routes without invalid calls: they have no parameter except a flag or names.
 var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts", "list-drafts"}
 
-// Each route is called once correctly and once with each kind of invalid parameter: status, code, JSON and hint match
-// the tables. A route without a call fails.
+// TestRoutes checks that each route is called once correctly and once with each kind of invalid parameter: status,
+// code, JSON and hint match the tables. A route without a call fails.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	dirs := testDirs(t)
@@ -481,7 +479,7 @@ func TestRoutes(t *testing.T) {
 	for i := range httpapi.Routes {
 		routes[httpapi.Routes[i].ID] = &httpapi.Routes[i]
 	}
-	if runtime.GOOS != "linux" { // no draft can be made
+	if runtime.GOOS != "linux" { // drafts are not supported
 		ofDraft := func(id string) bool {
 			return routes[id] != nil && strings.Contains(routes[id].Answer.String(), "Draft")
 		}

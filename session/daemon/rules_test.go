@@ -13,14 +13,14 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// firings are what the rules of a session did.
+// firings returns the matches of a session's rules.
 func (r *running) firings(session string) []api.RespondFiring {
 	r.t.Helper()
 	return get[[]api.RespondFiring](r, "GET", "/sessions/"+session+"/respond/log", nil)
 }
 
-// Rules reply with text, with a hook's output, and with secrets, which are typed only where they are not echoed and are
-// in no file. The next daemon has the rules, not the secrets, and reports that.
+// TestRulesOverARestart checks that rules reply with text, with a hook's output, and with secrets, which are typed only
+// where they are not echoed and are in no file. The next daemon has the rules, not the secrets, and reports that.
 //
 // FEATURES: R46 R48
 func TestRulesOverARestart(t *testing.T) {
@@ -82,7 +82,7 @@ stty -echo; printf 'Password: '; read pass; stty echo; echo; echo "typed $pass"`
 		}
 		b, err := os.ReadFile(path)
 		if err == nil && bytes.Contains(b, []byte("s3cr3t-value")) {
-			t.Errorf("the secret stands in %s", path)
+			t.Errorf("the secret is stored in %s", path)
 		}
 		return nil
 	})
@@ -91,7 +91,8 @@ stty -echo; printf 'Password: '; read pass; stty echo; echo; echo "typed $pass"`
 	}
 }
 
-// A rule that cannot reply reports why, and the program waits for a user as before; one that fails the line ends it.
+// TestRulesThatFail checks that a rule that cannot reply reports why, and the program waits for a user as before; one
+// that fails the line ends it.
 //
 // FEATURES: R46
 func TestRulesThatFail(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// The id of one call is rejected for a different call, of which nothing is done. The same call with another way of
-// waiting is the same call, under this daemon and the next.
+// TestRequestID_RejectedForDifferentCall checks that the id of one call is rejected for a different call, without
+// executing any of it. The same call with another way of waiting is the same call, under this daemon and the next.
 //
 // FEATURES: R2 R88
 func TestRequestID_RejectedForDifferentCall(t *testing.T) {

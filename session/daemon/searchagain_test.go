@@ -13,7 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A search that is not available is reported while it is so, and no longer.
+// TestSearchUnavailable_ReportedWhileSo checks that a search that is not available is reported while it is so, and no
+// longer.
 //
 // FEATURES: R92
 func TestSearchUnavailable_ReportedWhileSo(t *testing.T) {
@@ -29,7 +30,7 @@ func TestSearchUnavailable_ReportedWhileSo(t *testing.T) {
 		return slices.ContainsFunc(get[api.Status](d, "GET", "/status", nil).Notices, func(n string) bool { return strings.Contains(n, "search unavailable") })
 	}
 	if !told() {
-		t.Error("it is not told that nothing can be searched")
+		t.Error("search is unavailable, and that is not reported")
 	}
 	if err := os.Remove(index); err != nil {
 		t.Fatal(err)
@@ -42,5 +43,5 @@ func TestSearchUnavailable_ReportedWhileSo(t *testing.T) {
 		}
 		<-look.C
 	}
-	t.Error("it is still told once it can be searched")
+	t.Error("search is available, and reported as unavailable")
 }

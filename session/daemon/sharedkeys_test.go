@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Input behind a line that waits for approval is rejected with an error: it is neither run later, when the line is
-// allowed, nor appended to a rejected one. Input after the answer is typed.
+// TestKeysBehindPendingLine_Rejected checks that input behind a line that waits for approval is rejected with an error:
+// it is neither run later, when the line is allowed, nor appended to a rejected one. Input after the answer is typed.
 //
 // FEATURES: R63, R83
 func TestKeysBehindPendingLine_Rejected(t *testing.T) {
@@ -52,7 +52,7 @@ func TestKeysBehindPendingLine_Rejected(t *testing.T) {
 			if refused := said.T == "err"; refused != (how == "reject") {
 				t.Errorf("%+v", said)
 			}
-			if how == "once" { // the line, and what cat makes of it
+			if how == "once" { // the line, and cat's output of it
 				page.shows(1, "first\nfirst\n")
 			}
 			types(" and then", "Tab")

@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A session is started once per id, also for two concurrent requests and under later daemons. A different request with
-// that id is rejected. A removed session does not count.
+// TestASessionIsStartedOnce checks that a session is started once per id, also for two concurrent requests and under
+// later daemons. A different request with that id is rejected. A removed session does not count.
 //
 // FEATURES: R88
 func TestASessionIsStartedOnce(t *testing.T) {

@@ -123,8 +123,8 @@ func (r *running) size(session string) string {
 	return fmt.Sprint(s.Cols, "×", s.Rows)
 }
 
-// An attached client types and gets the drawing of what is printed. Nonsense messages change nothing. It gets the
-// program's end with its status, and then the stream's.
+// TestAttachedClients checks that an attached client types and gets the drawing of the output. Invalid messages change
+// nothing. It gets the program's end with its status, and then the stream's.
 //
 // FEATURES: R75 R96
 func TestAttachedClients(t *testing.T) {
@@ -145,24 +145,24 @@ func TestAttachedClients(t *testing.T) {
 	c.types("one\r")
 	c.draws("<one>")
 	if got := r.size("asks"); got != "90×30" {
-		t.Errorf("nonsense made the size %s", got)
+		t.Errorf("nonsense changed the size to %s", got)
 	}
 	looks := r.stream(t, "/sessions/asks/attach?cols=20&rows=5&read_only=true")
 	looks.draws("<one>")
 	looks.types("not mine\r")
 	looks.says(attach.Control{Cols: 30, Rows: 10})
 	c.says(attach.Control{Cols: 100, Rows: 40})
-	for r.size("asks") != "100×40" { // the client's word goes another way than ours
+	for r.size("asks") != "100×40" { // the client's message takes another way than ours
 	}
 	c.types("end\r")
 	for name, s := range map[string]*stream{"the client": c, "who looks on": looks} {
 		info, code := s.closed()
 		if code != websocket.CloseNormalClosure || !info.Ended || info.Code == nil || *info.Code != 7 || info.State != "exited" {
-			t.Errorf("%s was told %+v, closed with %d", name, info, code)
+			t.Errorf("%s got %+v, closed with %d", name, info, code)
 		}
 	}
 	if out := get[api.OutputText](r, "GET", "/sessions/asks/output/text?max_output=1000", nil).Text; strings.Contains(out, "not mine") {
-		t.Errorf("who looks on typed: %q", out)
+		t.Errorf("a view-only client typed: %q", out)
 	}
 	late := r.stream(t, "/sessions/asks/attach?cols=90&rows=30")
 	if info, code := late.closed(); code != websocket.CloseNormalClosure || !info.Ended {
@@ -183,7 +183,7 @@ func TestAttachedClients(t *testing.T) {
 	one.draws("still here")
 	r.leave()
 	if _, code := one.closed(); code != websocket.CloseGoingAway {
-		t.Errorf("the daemon left, and closed with %d", code)
+		t.Errorf("the daemon ended, and closed with %d", code)
 	}
 	next := startDaemon(t, r.dirs)
 	r.http, r.ended, r.cancel = next.http, next.ended, next.cancel
@@ -193,8 +193,9 @@ func TestAttachedClients(t *testing.T) {
 	again.draws("and on")
 }
 
-// Lines that scroll by during a drawing are in the history of a terminal that keeps one: a drawing covers no line that
-// was not printed before. A reconnected client gets what was printed in between.
+// TestDrawingsOfWhatScrolls checks that lines that scroll by during a drawing are in the history of a terminal that
+// keeps one: a drawing covers no line that was not printed before. A reconnected client gets what was printed in
+// between.
 //
 // FEATURES: R94 R113
 func TestDrawingsOfWhatScrolls(t *testing.T) {
@@ -252,12 +253,13 @@ func TestDrawingsOfWhatScrolls(t *testing.T) {
 	}
 	for i := 1; i <= 10*rounds; i++ {
 		if n := bytes.Count(text, fmt.Appendf(nil, "line %d;", i)); n != 1 {
-			t.Errorf("line %d stands there %d times", i, n)
+			t.Errorf("line %d is there %d times", i, n)
 		}
 	}
 }
 
-// A client that watches is sent rows, and what it does becomes bytes as the program's modes want them.
+// TestWatchingClients checks that a watching client gets rows, and that its actions become the bytes that the program's
+// modes require.
 //
 // FEATURES: R35 R76
 func TestWatchingClients(t *testing.T) {
@@ -327,12 +329,12 @@ func TestWatchingClients(t *testing.T) {
 		})
 	}
 	if out := get[api.OutputText](r, "GET", "/sessions/modes/output/text?max_output=1000", nil).Text; strings.Contains(out, "not mine") || r.size("modes") != "60×20" {
-		t.Errorf("who looks on typed, or made the size %s: %q", r.size("modes"), out)
+		t.Errorf("a view-only client typed, or changed the size %s: %q", r.size("modes"), out)
 	}
 }
 
-// A client that draws text only may get images as blocks; for all others the cells of an image are blank, as in the
-// text.
+// TestImagesAsBlocks checks that a client that draws text only may get images as blocks; for all others the cells of an
+// image are blank, as in the text.
 //
 // FEATURES: R36
 func TestImagesAsBlocks(t *testing.T) {
@@ -362,7 +364,8 @@ func TestImagesAsBlocks(t *testing.T) {
 	}
 }
 
-// A client that may be able to draw images gets their places, and the images that were shown when it requests them.
+// TestPicturesOfAStream checks that a client that may be able to draw images gets their places, and the images that
+// were shown when it requests them.
 //
 // FEATURES: R120
 func TestPicturesOfAStream(t *testing.T) {
@@ -393,7 +396,7 @@ func TestPicturesOfAStream(t *testing.T) {
 		w.says(attach.Act{Picture: key})
 	}
 	w.until("answers", func([]byte) bool { return w.drawn.Len() > len(other+got.Key) })
-	rest, ok := bytes.CutPrefix(w.drawn.Bytes(), []byte(other+got.Key)) // of the other one nothing is there
+	rest, ok := bytes.CutPrefix(w.drawn.Bytes(), []byte(other+got.Key)) // no image of the other session is sent
 	pic, err := png.Decode(bytes.NewReader(rest))
 	if err != nil || !ok {
 		t.Fatalf("%v in %q", err, w.drawn.Bytes())
@@ -403,7 +406,8 @@ func TestPicturesOfAStream(t *testing.T) {
 	}
 }
 
-// Images that scrolled away are listed with the lines of history, and can be requested by key too.
+// TestPicturesAboveTheScreen checks that images that scrolled away are listed with the lines of history, and can be
+// requested by key too.
 //
 // FEATURES: R120
 func TestPicturesAboveTheScreen(t *testing.T) {
@@ -424,7 +428,7 @@ func TestPicturesAboveTheScreen(t *testing.T) {
 		return s.Scrollback[0]
 	}
 	if l := line(""); l.Spans[1].Text != "   " || l.Pictures != nil {
-		t.Errorf("%+v was not asked for", l)
+		t.Errorf("%+v was not requested", l)
 	}
 	if l := line("&images=blocks"); l.Spans[1].Text != "▀▀▀" || l.Pictures != nil {
 		t.Errorf("as blocks: %+v", l)
@@ -445,8 +449,8 @@ func TestPicturesAboveTheScreen(t *testing.T) {
 	}
 }
 
-// Peers that break off in the middle, speak no HTTP, request too much or never read block no other, and leave nothing
-// behind.
+// TestDeadPeers checks that peers that disconnect within a message, do not speak HTTP, request too much or never read
+// block no other peer, and leave nothing behind.
 //
 // FEATURES: R93
 func TestDeadPeers(t *testing.T) {
@@ -462,7 +466,7 @@ func TestDeadPeers(t *testing.T) {
 		sends string
 		want  string // it is answered with
 		then  string // it continues with
-		stays bool   // it keeps the connection, and sends nothing
+		stays bool   // it stays connected, and sends nothing
 	}{
 		{stays: true},
 		{sends: "GET", stays: true},
@@ -513,7 +517,8 @@ func TestDeadPeers(t *testing.T) {
 	}
 }
 
-// A client that requests it gets events of output too: new output, a changed screen, and binary data.
+// TestEventsOfOutput checks that a client that requests it gets events of output too: new output, a changed screen, and
+// binary data.
 //
 // FEATURES: R21 R22
 func TestEventsOfOutput(t *testing.T) {
@@ -540,7 +545,7 @@ func TestEventsOfOutput(t *testing.T) {
 	third("on")
 	for e := range plain {
 		if e.Kind == "data" || e.Kind == "screen" || e.Kind == "binary" {
-			t.Errorf("who did not ask for it is told of %s", e.Kind)
+			t.Errorf("a client that did not request it got %s", e.Kind)
 		}
 		if e.Kind == "state" && e.Session.State == "exited" {
 			break
@@ -548,8 +553,8 @@ func TestEventsOfOutput(t *testing.T) {
 	}
 }
 
-// A line that a user at the terminal has started is not cleared by another client's: that is rejected until the line
-// ends.
+// TestAPersonsLineIsLeftAlone checks that a line that a user at the terminal has started is not cleared by another
+// client's: that is rejected until the line ends.
 //
 // FEATURES: R102
 func TestAPersonsLineIsLeftAlone(t *testing.T) {
@@ -572,7 +577,8 @@ func TestAPersonsLineIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A program's notifications are published as events, and its effects reach watching clients.
+// TestNotificationsAreEvents checks that a program's notifications are published as events, and its effects reach
+// watching clients.
 //
 // FAULT: H11
 func TestNotificationsAreEvents(t *testing.T) {

@@ -92,7 +92,8 @@ func (h *tcpHouse) want(what string, a answer, status int, text string) {
 	}
 }
 
-// Over TCP each request needs a token, pages of other origins are rejected, and a token allows what it is for.
+// TestTCP checks that over TCP each request needs a token, pages of other origins are rejected, and a token allows what
+// its scope names.
 //
 // FEATURES: R86
 func TestTCP(t *testing.T) {
@@ -135,7 +136,7 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-// A token for one session reaches no other, by any route.
+// TestTokenForOneSession checks that a token for one session reaches no other, by any route.
 //
 // FEATURES: R86
 func TestTokenForOneSession(t *testing.T) {
@@ -168,10 +169,10 @@ func TestTokenForOneSession(t *testing.T) {
 	}
 	for _, path := range []string{"/sessions", "/jobs", "/jobs?session=other", "/search?text=word", "/search?text=word&session=other", "/commands", "/approvals"} {
 		if a := h.call(k, "GET", path, nil); a.status != 200 || strings.Contains(string(a.body), "other") || strings.Contains(string(a.body), other.ID) {
-			t.Errorf("%s tells of the other one: %d %s", path, a.status, a.body)
+			t.Errorf("%s shows the other session: %d %s", path, a.status, a.body)
 		}
 	}
-	// The MCP server asks over the socket, and names the token that it was shown.
+	// The MCP server sends requests over the socket, with the token that it got.
 	named := func(r *http.Request) { r.Header.Set(identity.TokenHeader, "k") }
 	h.want("named", h.over("GET", "/sessions/other", named), 404, "one session")
 	h.want("named, its own", h.over("GET", "/sessions/mine", named), 200, "mine")
@@ -198,7 +199,8 @@ func (h *tcpHouse) over(method, path string, change func(*http.Request)) answer 
 	return answer{resp.StatusCode, resp.Header, b}
 }
 
-// A view-only token types nothing into a session that it watches, and is disconnected when it is revoked.
+// TestStreamsOfTokens checks that a view-only token types nothing into a session that it watches, and is disconnected
+// when it is revoked.
 func TestStreamsOfTokens(t *testing.T) {
 	t.Parallel()
 	h := startTCP(t)
@@ -223,12 +225,12 @@ func TestStreamsOfTokens(t *testing.T) {
 	h.ask("DELETE", "/tokens/r", nil)
 	for {
 		if _, _, err := ws.ReadMessage(); err != nil {
-			return // cut off; the test's own limit ends one that is not
+			return // disconnected; otherwise the test's own limit applies
 		}
 	}
 }
 
-// The listener follows the configuration, and closes.
+// TestTCPFollows checks that the listener follows the configuration, and closes.
 func TestTCPFollows(t *testing.T) {
 	t.Parallel()
 	tier.Full(t)

@@ -35,7 +35,7 @@ func (p problems) Handle(_ context.Context, r slog.Record) error {
 func (p problems) WithAttrs([]slog.Attr) slog.Handler { return p }
 func (p problems) WithGroup(string) slog.Handler      { return p }
 
-// looked waits for a look that reads rules with a word in them that is no key.
+// looked waits until rules were read that contain a word which is no key.
 func (p problems) looked(t *testing.T, word string) {
 	t.Helper()
 	late := time.After(time.Minute)
@@ -58,7 +58,8 @@ func writeRules(t *testing.T, dir, word string) {
 	}
 }
 
-// While a state directory is moved away, nothing is made in its place, so it can be moved back.
+// TestNothingIsMadeInThePlaceOfAMovedDirectory checks that while a state directory is moved away, nothing is created in
+// its place, so it can be moved back.
 //
 // FEATURES: R93
 func TestNothingIsMadeInThePlaceOfAMovedDirectory(t *testing.T) {
@@ -85,7 +86,8 @@ func TestNothingIsMadeInThePlaceOfAMovedDirectory(t *testing.T) {
 	r.ask("DELETE", "/sessions/runs?force=true", nil)
 }
 
-// An idle daemon is notified of changes in the directories that exist now, not in those that existed at its start.
+// TestReplacedDirectory_IsWatched checks that an idle daemon is notified of changes in the directories that exist now,
+// not in those that existed at its start.
 //
 // FEATURES: R90 R93
 func TestReplacedDirectory_IsWatched(t *testing.T) {
@@ -104,12 +106,12 @@ func TestReplacedDirectory_IsWatched(t *testing.T) {
 		t.Helper()
 		look := time.NewTicker(5 * time.Millisecond)
 		defer look.Stop()
-		for still, n := 0, 0; still < 300; n++ { // longer than from one look to the next
+		for still, n := 0, 0; still < 300; n++ { // longer than a poll interval
 			if <-look.C; !p.IsIdle() {
 				still = -1
 			}
 			if still++; n > 12_000 {
-				t.Fatal("it does not come to rest")
+				t.Fatal("it does not become idle")
 			}
 		}
 	}
@@ -130,7 +132,7 @@ func TestReplacedDirectory_IsWatched(t *testing.T) {
 				return
 			}
 		case <-late:
-			t.Fatal("a file of the directory that is there now is not read")
+			t.Fatal("a file of the existing directory is not read")
 		}
 	}
 }

@@ -28,7 +28,7 @@ type browser struct {
 	http             *http.Client
 }
 
-// openWeb has a daemon serve the page, and opens a link of it.
+// openWeb makes a daemon serve the page, and opens a link of it.
 func (r *running) openWeb(o api.OpenWeb) *browser {
 	r.t.Helper()
 	o.Listen = "127.0.0.1:0"
@@ -244,7 +244,7 @@ func (t *tab) until(what string, ok func(said) bool) said {
 	for {
 		m, err := t.next()
 		if err != nil {
-			t.t.Fatalf("%s did not come: %v; last %+v, screens %v", what, err, last, t.texts())
+			t.t.Fatalf("%s did not arrive: %v; last %+v, screens %v", what, err, last, t.texts())
 		}
 		if ok(m) {
 			return m
@@ -299,8 +299,8 @@ func (t *tab) ends() *websocket.CloseError {
 	}
 }
 
-// A page shows a session, types into it with keys, text and a paste, and the session keeps its size. After a broken
-// connection it gets the changes and events since.
+// TestPageInABrowser checks that a page shows a session, types into it with keys, text and a paste, and the session
+// keeps its size. After a broken connection it gets the changes and events since.
 //
 // FEATURES: R83 R96 R112
 func TestPageInABrowser(t *testing.T) {
@@ -358,7 +358,8 @@ func TestPageInABrowser(t *testing.T) {
 	again.until("no such session", func(m said) bool { return m.T == "gone" && m.ID == 9 && m.Code == api.CodeNotFound })
 }
 
-// A page that acknowledges nothing delays no other and gets no queue: its next frame is the newest.
+// TestSlowPage checks that a page that acknowledges nothing delays no other and gets no queue: its next frame is the
+// newest.
 //
 // FEATURES: R83
 func TestSlowPage(t *testing.T) {
@@ -371,7 +372,7 @@ func TestSlowPage(t *testing.T) {
 	page.until("a frame", func(m said) bool { return m.T == "f" })
 	d.ask("POST", "/sessions/flood/input", api.Input{Enter: true})
 	get[api.Waited](d, "POST", "/sessions/flood/wait", api.Wait{Conds: []api.Condition{{Kind: "text", Text: "the end"}}, Since: new(uint64)})
-	page.say(map[string]any{"t": "sub", "id": 2, "s": "nobody"}) // an answer that comes after all frames there were
+	page.say(map[string]any{"t": "sub", "id": 2, "s": "nobody"}) // an answer that arrives after all earlier frames
 	page.until("the answer", func(m said) bool { return m.T == "gone" && m.ID == 2 })
 	if page.frames > 2 {
 		t.Errorf("%d frames were sent and none acknowledged: %q", page.frames, page.text(1))
@@ -381,11 +382,12 @@ func TestSlowPage(t *testing.T) {
 	was := page.frames
 	page.shows(1, "the end")
 	if page.frames > was+1 {
-		t.Errorf("%d frames came of those in between", page.frames-was-1)
+		t.Errorf("%d of the frames in between arrived", page.frames-was-1)
 	}
 }
 
-// A login sees and does what it is for, on the socket as by requests. When it is revoked, its socket ends at once.
+// TestScopesOfAPage checks that a login sees and does what its scope allows, on the socket as by requests. When it is
+// revoked, its socket ends at once.
 //
 // FEATURES: R83 R86
 func TestScopesOfAPage(t *testing.T) {
@@ -435,7 +437,7 @@ func TestScopesOfAPage(t *testing.T) {
 	}
 }
 
-// What is no message and what is too large ends the socket that it comes on.
+// TestHostilePage checks that an invalid or too large message ends its socket.
 //
 // FEATURES: R83
 func TestHostilePage(t *testing.T) {
@@ -475,7 +477,8 @@ func TestHostilePage(t *testing.T) {
 	other.until("a frame: others go on", func(m said) bool { return m.T == "f" })
 }
 
-// The page is served by the daemon that comes next, too, at the same place, and its login counts there.
+// TestPageOutlivesTheDaemon checks that the next daemon serves the page at the same address, and that its login stays
+// valid.
 //
 // FEATURES: R83
 func TestPageOutlivesTheDaemon(t *testing.T) {

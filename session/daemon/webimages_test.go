@@ -59,8 +59,8 @@ func (t *tab) images(until func(parts [][]any, got map[string][]byte) bool) (par
 	return parts, got
 }
 
-// An image that a program placed is announced by a key, row by row, and sent when the page requests it: only that one,
-// unchanged.
+// TestImagesOnThePage checks that an image that a program placed is announced by a key, row by row, and sent when the
+// page requests it: only that one, unchanged.
 //
 // FEATURES: R112
 func TestImagesOnThePage(t *testing.T) {
@@ -100,8 +100,8 @@ func TestImagesOnThePage(t *testing.T) {
 	}
 }
 
-// An image that scrolled away is announced with the lines of history that show it, and sent by its key and session:
-// now, and for a time at which it existed. A deleted one is reported as such.
+// TestImagesOfHistory checks that an image that scrolled away is announced with the lines of history that show it, and
+// sent by its key and session: now, and for a time at which it existed. A deleted one is reported as such.
 //
 // FEATURES: R112
 func TestImagesOfHistory(t *testing.T) {
@@ -175,7 +175,7 @@ func TestImagesOfHistory(t *testing.T) {
 	until("gone")
 	for _, l := range history("0:4&pictures=true") {
 		if want := []render.Picture{{Col: 2, Width: 3, Cols: 3, Rows: 1}}; !slices.Equal(l.Pictures, want) {
-			t.Errorf("row %d of what was deleted: %+v", l.Row, l.Pictures)
+			t.Errorf("row %d of a deleted image: %+v", l.Row, l.Pictures)
 		}
 	}
 	if asks(map[string]any{"s": "one"}) != nil {
@@ -186,7 +186,8 @@ func TestImagesOfHistory(t *testing.T) {
 	}
 }
 
-// A reader in the middle of the history, such as a pane in time travel, gets the images that were on the screen then.
+// TestImagesOfARecording checks that a reader in the middle of the history, such as a pane in time travel, gets the
+// images that were on the screen then.
 //
 // FEATURES: R123, R38
 func TestImagesOfARecording(t *testing.T) {

@@ -24,8 +24,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Programs' output is text to a page, whatever it contains. Secrets are masked for a login without the right to see
-// them.
+// TestHostileOutputInAPage checks that programs' output is text to a page, whatever it contains. Secrets are masked for
+// a login without the right to see them.
 //
 // FEATURES: R83
 func TestHostileOutputInAPage(t *testing.T) {
@@ -48,7 +48,7 @@ func TestHostileOutputInAPage(t *testing.T) {
 	for _, l := range own.screens[1].Lines {
 		for _, p := range l.Spans {
 			if p.Text == "link" && p.Style.Link != "javascript:alert(3)" || len(p.Style.Link) > 2048 {
-				t.Errorf("%q has the link %.60q: the page decides by what was written", p.Text, p.Style.Link)
+				t.Errorf("%q has the link %.60q: the page decides by the written text", p.Text, p.Style.Link)
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func TestHostileOutputInAPage(t *testing.T) {
 	}
 }
 
-// A login for a label loses a session that loses the label, and gets one that gets it.
+// TestLabelledLogin checks that a login for a label loses a session that loses the label, and gets one that gains it.
 //
 // FEATURES: R83
 func TestLabelledLogin(t *testing.T) {
@@ -100,7 +100,8 @@ func TestLabelledLogin(t *testing.T) {
 	page.until("it comes back", func(m said) bool { return m.Event != nil && m.Event.Kind != "removed" })
 }
 
-// A hundred tabs on one session that floods: all show its end, and what the daemon holds for each is bounded.
+// TestManyTabs checks that a hundred tabs on one session that prints without end all show its end, and the daemon's
+// memory for each is bounded.
 //
 // FEATURES: R83
 func TestManyTabs(t *testing.T) {
@@ -112,7 +113,7 @@ func TestManyTabs(t *testing.T) {
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // pools keep what they have over one
+		runtime.GC() // pools keep their memory over one collection
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
@@ -127,7 +128,7 @@ func TestManyTabs(t *testing.T) {
 	}
 	d.ask("POST", "/sessions/flood/input", api.Input{Enter: true})
 	get[api.Waited](d, "POST", "/sessions/flood/wait", api.Wait{Conds: []api.Condition{{Kind: "text", Text: "the end"}}, Since: new(uint64)})
-	if per := (heap() - before) / tabs; per > 1<<20 { // what both ends have: they are one process here
+	if per := (heap() - before) / tabs; per > 1<<20 { // of both ends: they are one process here
 		t.Errorf("%d KiB for each tab", per>>10)
 	}
 	for _, p := range all {
@@ -138,7 +139,8 @@ func TestManyTabs(t *testing.T) {
 	}
 }
 
-// With a certificate the page is served by TLS, and a replaced certificate counts from then on.
+// TestPageByTLS checks that with a certificate the page is served by TLS, and a replaced certificate counts from then
+// on.
 //
 // FEATURES: R83
 func TestPageByTLS(t *testing.T) {
@@ -201,6 +203,6 @@ func TestPageByTLS(t *testing.T) {
 		}
 	}
 	if got := serial(); got != "2" {
-		t.Errorf("what could not be served ended what was: %s", got)
+		t.Errorf("a configuration that cannot be served ended the previous one: %s", got)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A page that reads short messages gets short acknowledgements of its input, all of it, and each new prompt of the
-// session.
+// TestShortMessages checks that a page that reads short messages gets short acknowledgements of its input, all of it,
+// and each new prompt of the session.
 //
 // FEATURES: R83 R112
 func TestShortMessages(t *testing.T) {
@@ -36,7 +36,7 @@ func TestShortMessages(t *testing.T) {
 	for again < 2 || took < typed {
 		_, m, err := ws.ReadMessage()
 		if err != nil {
-			t.Fatalf("%v; asked %v, %d times again; %d of %d arrived", err, asked, again, took, typed)
+			t.Fatalf("%v; prompts %v, %d times again; %d of %d arrived", err, asked, again, took, typed)
 		}
 		asks := bytes.Contains(m, []byte(`"needs_input":{"kind":"confirm"`))
 		switch {
@@ -49,7 +49,7 @@ func TestShortMessages(t *testing.T) {
 				if asks = true; parts[2] == "" {
 					again++
 				} else if again > 0 {
-					t.Errorf("%q says what the page knows", m)
+					t.Errorf("%q repeats known state", m)
 				}
 			}
 		case m[0] == '{':

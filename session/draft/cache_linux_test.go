@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The directories of a cache are made once, are no part of the changes, and are removed only while nothing has them mounted.
+// TestCache checks that the directories of a cache are created once, are not part of the changes, and are removed only
+// while they are not mounted.
 //
 // FEATURES: R124
 func TestCache(t *testing.T) {
@@ -46,7 +47,7 @@ func TestCache(t *testing.T) {
 	if err := mount.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // also where nothing is left
+	for range 2 { // also if nothing is left
 		if err := d.RemoveCaches(); err != nil {
 			t.Error(err)
 		}

@@ -101,7 +101,7 @@ func TestDraft_ListsUnreadablePaths_WithoutPrivileges(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := b.d.Commit(ctx, CommitOptions{Overwrite: true}); err == nil {
-			t.Error("committed what cannot be read")
+			t.Error("an unreadable file was committed")
 		}
 		if _, err := b.d.Commit(ctx, CommitOptions{Paths: []string{"untouched"}}); err != nil {
 			t.Error(err)

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestCommit_KeepsFilesInRemovedDirectories_WhenChangedDuringIt has a process outside write into a directory that a commit
-// removes, at the commit's first step, at the step before the removal, and before an interrupted commit is resumed.
+// TestCommit_KeepsFilesInRemovedDirectories_WhenChangedDuringIt lets an outside process write into a directory that a
+// commit removes, at the commit's first step, at the step before the removal, and before an interrupted commit is
+// resumed.
 //
 // FEATURES: R124
 func TestCommit_KeepsFilesInRemovedDirectories_WhenChangedDuringIt(t *testing.T) {
@@ -69,8 +70,8 @@ func TestCommit_KeepsFilesInRemovedDirectories_WhenChangedDuringIt(t *testing.T)
 	}
 }
 
-// TestCommit_ConflictsLater_WhenOthersWriteAfterTheRename has a process outside change files after a commit has written or removed
-// them and before the commit ends. Later changes in the draft must conflict with these.
+// TestCommit_ConflictsLater_WhenOthersWriteAfterTheRename lets an outside process change files after a commit has
+// written or removed them and before the commit ends. Later changes in the draft must conflict with these.
 //
 // FEATURES: R124
 func TestCommit_ConflictsLater_WhenOthersWriteAfterTheRename(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helperVariable has the test binary run as the process in a draft: it mounts the overlay and applies operations.
+// helperVariable makes the test binary run as the process in a draft: it mounts the overlay and applies operations.
 const helperVariable = "LONGTERM_TEST_DRAFT"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helper mounts an overlay, and applies the operations that come by standard input. Each has a line as answer.
+// helper mounts an overlay, and applies the operations from standard input. It answers each with a line.
 func helper(at string) error {
 	r := Root{Lower: filepath.Join(at, "lower"), Upper: filepath.Join(at, "draft/0/upper"), Work: filepath.Join(at, "draft/0/work")}
 	merged := filepath.Join(at, "merged")
@@ -151,7 +151,7 @@ func (b *bed) mount() {
 	}
 }
 
-// do applies operations in the draft. It returns what failed.
+// do applies operations in the draft. It returns the failed ones.
 func (b *bed) do(ops ...op) (failed []string) {
 	b.t.Helper()
 	e := json.NewEncoder(b.in)
@@ -199,7 +199,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// op is an operation on a tree. Paths are bytes, since JSON has no other way for names that are not UTF-8.
+// op is an operation on a tree. Paths are bytes, since JSON cannot represent names that are not UTF-8.
 type op struct {
 	Do   string
 	A, B []byte
@@ -272,7 +272,7 @@ func (o op) apply(root string) error {
 	return errors.New("unknown operation")
 }
 
-// move is mv: it copies what rename cannot move.
+// move does what mv does: it copies files that rename cannot move.
 func move(a, b string) error {
 	if filepath.Clean(a) == filepath.Clean(b) || strings.HasPrefix(b, a+"/") {
 		return errors.New("into itself")
@@ -427,7 +427,7 @@ func (b *bed) seenInside() (all map[string]string) {
 	return all
 }
 
-// withoutLinks leaves out which files are hard links.
+// withoutLinks removes the information which files are hard links.
 func withoutLinks(all map[string]string) map[string]string {
 	out := map[string]string{}
 	for p, s := range all {

@@ -95,7 +95,7 @@ func TestDiscard_ShowsTheRoot_WhenPartial(t *testing.T) {
 			for p, s := range inside {
 				switch {
 				case s != before[p] && s != after[p]:
-					t.Errorf("%s: neither the root's nor the draft's: %s", p, s)
+					t.Errorf("%s: content is neither the root's nor the draft's: %s", p, s)
 				case discarded(p, gone) && s != before[p]:
 					t.Errorf("%s: discarded and %s, not %s", p, s, before[p])
 				case !discarded(p, gone) && s != after[p]:
@@ -113,7 +113,7 @@ func TestDiscard_ShowsTheRoot_WhenPartial(t *testing.T) {
 	}
 }
 
-// withoutOverlay leaves out hard links, and attributes with names of overlays, which an overlay hides in its root.
+// withoutOverlay removes hard links, and attributes with names of overlays, which an overlay hides in its root.
 func withoutOverlay(all map[string]string) map[string]string {
 	out := withoutLinks(all)
 	for p, s := range out {
@@ -177,8 +177,8 @@ func TestCommit_Live(t *testing.T) {
 	}
 }
 
-// TestCommit_ReportsConflictOrKeepsFiles_WhenOthersWrite has a process outside write to the root at random times. Each file that
-// it changed either conflicts, and then nothing is committed, or has its content after the commit.
+// TestCommit_ReportsConflictOrKeepsFiles_WhenOthersWrite lets an outside process write to the root at random times.
+// Each file that it changed either conflicts, and then nothing is committed, or has its content after the commit.
 //
 // FEATURES: R124
 func TestCommit_ReportsConflictOrKeepsFiles_WhenOthersWrite(t *testing.T) {

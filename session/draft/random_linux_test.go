@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// seeds is the number of random scripts: few by default, and as the environment says in a long run.
+// seeds returns the number of random scripts: few by default, and the environment's value in a long run.
 func seeds(few, full int) int {
 	if n, err := strconv.Atoi(os.Getenv("LONGTERM_DRAFT_SEEDS")); err == nil {
 		return n
@@ -46,7 +46,7 @@ func scripted(t *testing.T, seed uint64) (b *bed, before, want map[string]string
 		t.Fatalf("the draft changed its root: %q", diff)
 	}
 	want = tree(t, copied)
-	// The kernel shows inode numbers by which hard links cannot be told apart while the overlay is mounted.
+	// The kernel reports inode numbers that do not distinguish hard links while the overlay is mounted.
 	if diff := difference(withoutLinks(want), withoutLinks(inside)); diff != nil {
 		t.Fatalf("the draft differs from a direct run: %q", diff)
 	}
@@ -89,7 +89,7 @@ func TestDraft_RandomScripts(t *testing.T) {
 	}
 }
 
-// commitStopped commits, and stops at random steps first if told.
+// commitStopped commits, and optionally stops at random steps first.
 func commitStopped(t *testing.T, b *bed, r *rand.Rand, stop bool) {
 	t.Helper()
 	for stop {

@@ -109,8 +109,8 @@ func runEverything(t testing.TB) (b *bed, want map[string]string) {
 	return b, tree(t, direct)
 }
 
-// TestCommit_Resumes_WhenStoppedAtAnyStep stops commits by rename and by copy before each step, as a crash would, and once more
-// while resuming. The next commit must complete them.
+// TestCommit_Resumes_WhenStoppedAtAnyStep stops commits by rename and by copy before each step, as a crash would, and
+// again while resuming. The next commit must complete them.
 //
 // FEATURES: R124
 func TestCommit_Resumes_WhenStoppedAtAnyStep(t *testing.T) {

@@ -24,7 +24,7 @@ func TestScan_AttributesChangesToCommands(t *testing.T) {
 	b.mount()
 	scan := func(command, want int) {
 		t.Helper()
-		d, err := Open(b.d.Dir()) // what was recorded is read from the file
+		d, err := Open(b.d.Dir()) // reads the record from the file
 		check(t, err)
 		if n, err := d.Scan(ctx, command); err != nil || n != want {
 			t.Errorf("command %d: %d paths changed, want %d; %v", command, n, want, err)
@@ -52,7 +52,7 @@ func TestScan_AttributesChangesToCommands(t *testing.T) {
 	}
 }
 
-// TestChanges_ReadsAgain_WhileTheSessionWrites lists changes while files and directories come and go.
+// TestChanges_ReadsAgain_WhileTheSessionWrites lists changes while files and directories are created and removed.
 //
 // FEATURES: R124
 func TestChanges_ReadsAgain_WhileTheSessionWrites(t *testing.T) {
@@ -131,8 +131,8 @@ func TestDiff_HasOneLine_ForBinaryFilesAndDirectories(t *testing.T) {
 	}
 }
 
-// TestRemovedDraft_IsNotWrittenAgain ends a draft that another process discards meanwhile: before it has removed the lock's file, and
-// after.
+// TestRemovedDraft_IsNotWrittenAgain ends a draft that another process discards at the same time: before it has removed
+// the lock's file, and after.
 //
 // FEATURES: R126
 func TestRemovedDraft_IsNotWrittenAgain(t *testing.T) {
@@ -145,7 +145,7 @@ func TestRemovedDraft_IsNotWrittenAgain(t *testing.T) {
 			t.Errorf("without %v: %v", names, err)
 		}
 		if Exists(b.d.dir) {
-			t.Errorf("without %v: the draft is there again", names)
+			t.Errorf("without %v: the draft still exists", names)
 		}
 		if _, err := os.Lstat(filepath.Join(b.d.dir, lockName)); (err == nil) != (len(names) == 1) {
 			t.Errorf("without %v: the lock's file: %v", names, err)

@@ -99,8 +99,8 @@ func (n *node) linkedNames() []link {
 	return n.links
 }
 
-// linkedFiles returns the files of the root with several names, if the chosen changes remove or replace one of the names, and
-// which another change, or the same tree, names too.
+// linkedFiles returns the hard-linked files for which the chosen changes replace or remove a name, if the draft replaces
+// or removes more than one of their names.
 func linkedFiles(nodes []node, chosen []*node) (list []linkedFile) {
 	all, ours := map[linkKey]int{}, map[linkKey]stat{}
 	for i := range nodes {

@@ -52,7 +52,7 @@ func TestUndo_RestoresTheTreeBeforeACommand(t *testing.T) {
 					t.Fatalf("before command %d of %d: %q", to, len(before), diff)
 				}
 				before = before[:to+1]
-				_, err = b.d.SaveVersions(ctx, command, 1<<30) // what the undo changed
+				_, err = b.d.SaveVersions(ctx, command, 1<<30) // changes of the undo
 				check(t, err)
 				command++
 			}
@@ -60,7 +60,7 @@ func TestUndo_RestoresTheTreeBeforeACommand(t *testing.T) {
 	}
 }
 
-// withoutRoot leaves out the root's own attributes.
+// withoutRoot removes the root's own attributes.
 func withoutRoot(all map[string]string) map[string]string {
 	delete(all, strconv.Quote("."))
 	return all

@@ -55,7 +55,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Whatever an argument is, a shell takes it as a word.
+// TestArgumentsAreWords checks that a shell takes any argument as a word.
 func TestArgumentsAreWords(t *testing.T) {
 	sh := tier.Path(t, "sh")
 	args := []string{"", "a b", "$(echo x)", "`echo x`", "';echo x;'", "\\", "a\nb", "*", "~", "-e", "#x", "\"", "!{x}", placeholder}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The example in docs/expect.md is a valid script, and the page names each verb.
+// TestDocs_ExampleIsValid_VerbsAreDocumented checks that the example in docs/expect.md is a valid script, and the page
+// names each verb.
 // FEATURES: R55
 func TestDocs_ExampleIsValid_VerbsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/expect.md")

@@ -119,7 +119,7 @@ func TestLoad_Include(t *testing.T) {
 	}
 }
 
-// The schema has the same keys as the decoder.
+// TestSchema_MatchesDecoder checks that the schema has the same keys as the decoder.
 // FEATURES: R55
 func TestSchema_MatchesDecoder(t *testing.T) {
 	type object struct {
@@ -155,7 +155,7 @@ func TestSchema_MatchesDecoder(t *testing.T) {
 	}
 }
 
-// A missing directory of a spawn is reported before the script runs.
+// TestLoad_ChecksDirectory checks that a missing directory of a spawn is reported before the script runs.
 // FAULT: C
 func TestLoad_ChecksDirectory(t *testing.T) {
 	dir := t.TempDir()

@@ -344,7 +344,7 @@ steps:
 	}
 }
 
-// A recorded script repeats its dialogue.
+// TestRecorder_ScriptRuns checks that a recorded script repeats its dialogue.
 // FEATURES: R53, R55
 func TestRecorder_ScriptRuns(t *testing.T) {
 	tier.Need(t, "stty")

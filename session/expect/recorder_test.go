@@ -103,7 +103,7 @@ func FuzzRecorder(f *testing.F) {
 	})
 }
 
-// Each key name of a recorder is valid.
+// TestRecorder_KeyNamesExist checks that each key name of a recorder is valid.
 func TestRecorder_KeyNamesExist(t *testing.T) {
 	for _, names := range []map[byte]string{sequenceKeys} {
 		for _, n := range names {

@@ -198,7 +198,7 @@ steps:
 	})
 }
 
-// A failure outside of the steps is also in the XML.
+// TestWriteJUnit_FailureWithoutStep checks that a failure outside of the steps is also in the XML.
 func TestWriteJUnit_FailureWithoutStep(t *testing.T) {
 	var x bytes.Buffer
 	if err := WriteJUnit(&x, Report{Script: "s", Error: "no <variable>"}); err != nil {
@@ -211,7 +211,7 @@ func TestWriteJUnit_FailureWithoutStep(t *testing.T) {
 	}
 }
 
-// A long run lists its first steps only.
+// TestReport_BoundsSteps checks that a long run lists its first steps only.
 func TestReport_BoundsSteps(t *testing.T) {
 	rep := Run(t.Context(), mustLoad(t, `steps: [{loop: 20000, do: [{set: {a: b}}]}]`, LoadOptions{}), &fakeDriver{}, Options{})
 	if len(rep.Steps) != maxResults || rep.Omitted != 20001-maxResults || !rep.OK {
@@ -240,8 +240,8 @@ func checkGolden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// The report has the exit status of a program that ends with its last expected output. A program that continues delays
-// the report by at most endGrace.
+// TestReport_HasExitStatus_WhenProgramEndsSoon checks that the report has the exit status of a program that ends with
+// its last expected output. A program that continues delays the report by at most endGrace.
 // FEATURES: R55
 func TestReport_HasExitStatus_WhenProgramEndsSoon(t *testing.T) {
 	script := mustLoad(t, "steps: [{spawn: job}, {expect: bye}]", LoadOptions{})

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// crowded is a server with few places, of which a test asks by connections of its own.
+// crowded is a server with few slots, to which a test connects many times.
 type crowded struct {
 	t       *testing.T
 	l       pipes
@@ -43,7 +43,7 @@ func newCrowded(t *testing.T, connections, requests int) *crowded {
 	return c
 }
 
-// end ends it, and sees that nothing is counted any more.
+// end ends the server, and checks that no connection is counted any more.
 func (c *crowded) end() {
 	c.t.Helper()
 	close(c.l)
@@ -105,7 +105,7 @@ func (a *asker) answered(status int) {
 	}
 }
 
-// gone says that the other end closed it.
+// gone reports whether the other end closed the connection.
 func (a *asker) gone() {
 	a.t.Helper()
 	if b, err := a.in.ReadByte(); err != io.EOF {
@@ -114,8 +114,8 @@ func (a *asker) gone() {
 	_ = a.c.Close()
 }
 
-// Who has too many requests under way is refused, one after the other and before anything is worked on; others are not, and
-// neither is who asks later.
+// TestTooManyRequestsOfOneAreRefused checks that a client with too many running requests is rejected, one request after
+// the other and before any work. Other clients are not, and neither is the client's later request.
 //
 // FEATURES: R88
 func TestTooManyRequestsOfOneAreRefused(t *testing.T) {
@@ -133,7 +133,7 @@ func TestTooManyRequestsOfOneAreRefused(t *testing.T) {
 			a.ask("/", "wild")
 			more = append(more, a)
 		}
-		_ = more[3].c.Close() // while it is held back: it is seen to have gone in its turn
+		_ = more[3].c.Close() // while it is held back: the disconnect is noticed in its turn
 		other := s.dial()
 		other.ask("/", "other")
 		other.answered(http.StatusOK)
@@ -169,8 +169,8 @@ func TestTooManyRequestsOfOneAreRefused(t *testing.T) {
 	})
 }
 
-// A connection that comes when there are too many takes the place of one that is being refused, or of the one that was idle the
-// longest; where all are at work it is refused.
+// TestTooManyConnections checks that a new connection beyond the limit replaces one that is being rejected, or the
+// longest idle one. If all are busy it is rejected.
 //
 // FEATURES: R88
 func TestTooManyConnections(t *testing.T) {
@@ -187,12 +187,12 @@ func TestTooManyConnections(t *testing.T) {
 		c.ask("/hold", "c")
 		d.ask("/hold", "d")
 		a.ask("/hold", "a")
-		e.ask("/", "a") // which has one under way, and is held back
+		e.ask("/", "a") // it has a running request, and is held back
 		began := time.Now()
 		f := s.dial()
 		e.answered(http.StatusServiceUnavailable)
 		if d := e.at.Sub(began); d != 0 {
-			t.Errorf("made room after %v", d)
+			t.Errorf("space after %v", d)
 		}
 		synctest.Wait()
 		f.ask("/hold", "f")
@@ -209,14 +209,15 @@ func TestTooManyConnections(t *testing.T) {
 	})
 }
 
-// dialNow is dial for a connection that is answered before it asks.
+// dialNow is dial for a connection that gets a response before it sends a request.
 func (c *crowded) dialNow() *asker {
 	mine, theirs := net.Pipe()
 	c.l <- theirs
 	return &asker{t: c.t, c: mine, in: bufio.NewReader(mine)}
 }
 
-// Who only listens or waits is none of those under way: a fleet of watchers with one token keeps none of its requests out.
+// TestWatchersAreNotCounted checks that requests that only follow or wait are not counted as running: many watchers
+// with one token do not block its requests.
 //
 // FEATURES: R88
 func TestWatchersAreNotCounted(t *testing.T) {
@@ -233,7 +234,7 @@ func TestWatchersAreNotCounted(t *testing.T) {
 		more := s.dial()
 		more.ask("/", "fleet")
 		more.answered(http.StatusServiceUnavailable) // one is under way
-		for range len(all) + 1 {                     // held, too
+		for range len(all) + 1 {                     // held back too
 			s.release <- struct{}{}
 		}
 		all = append(all, held)
@@ -241,7 +242,7 @@ func TestWatchersAreNotCounted(t *testing.T) {
 			a.answered(http.StatusOK)
 		}
 		for _, a := range all {
-			synctest.Wait() // the one before is over
+			synctest.Wait() // the previous one has ended
 			a.ask("/", "fleet")
 			a.answered(http.StatusOK)
 			_ = a.c.Close()
@@ -250,7 +251,8 @@ func TestWatchersAreNotCounted(t *testing.T) {
 	})
 }
 
-// A request that came along with the one before is under way, and its connection is not idle: none that comes takes its place.
+// TestRequestsThatComeTogether checks that a connection whose next request arrived together with the previous one is
+// not idle: no new connection replaces it.
 //
 // FEATURES: R88
 func TestRequestsThatComeTogether(t *testing.T) {
@@ -276,7 +278,8 @@ func TestRequestsThatComeTogether(t *testing.T) {
 	})
 }
 
-// A connection that leaves for another one begins nothing any more, though its request comes just then.
+// TestReplacedConnection_StartsNothing checks that a connection that is being replaced starts no request, even if one
+// arrives at that moment.
 //
 // FEATURES: R88
 func TestReplacedConnection_StartsNothing(t *testing.T) {
@@ -287,12 +290,12 @@ func TestReplacedConnection_StartsNothing(t *testing.T) {
 		defer mine.Close()
 		all[i] = &reading{Conn: theirs, entry: e}
 		if full, ok := e.admit(all[i]); full != (i > 0) || !ok {
-			t.Fatalf("%d: full %v, taken in %v", i, full, ok)
+			t.Fatalf("%d: full %v, accepted in %v", i, full, ok)
 		}
 	}
 	for i, r := range all {
 		if e.waits(r); e.begin(r, "") != (i > 0) {
-			t.Errorf("%d began, or not", i)
+			t.Errorf("%d started, or not", i)
 		}
 		e.leave(r)
 	}

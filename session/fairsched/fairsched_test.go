@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// Requests are begun in turn by lanes: one behind ten thousand of another lane waits for one of them only.
+// TestLanesTakeTurns checks that requests start in turn by lanes: one behind ten thousand of another lane waits for one
+// of them only.
 //
 // FEATURES: R88
 func TestLanesTakeTurns(t *testing.T) {
@@ -45,7 +46,7 @@ func TestLanesTakeTurns(t *testing.T) {
 		for i := range 1001 {
 			if name := <-order; name == "screen" {
 				if i > 1 {
-					t.Errorf("the screen was begun after %d others", i)
+					t.Errorf("the screen was started after %d others", i)
 				}
 				break
 			}
@@ -57,7 +58,8 @@ func TestLanesTakeTurns(t *testing.T) {
 	})
 }
 
-// Of a lane in which a crowd waits few are worked on at a time, so that others come at once; what is no crowd has all slots.
+// TestCrowdLeavesSlotsFree checks that few requests of a crowded lane run at a time, so that other lanes start at once.
+// A lane without a crowd uses all slots.
 //
 // FEATURES: R88
 func TestCrowdLeavesSlotsFree(t *testing.T) {
@@ -91,10 +93,10 @@ func TestCrowdLeavesSlotsFree(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if most["few"] != slots || done["few"] != crowd-1 {
-			t.Errorf("of those who are no crowd %d were worked on at once, %d in all", most["few"], done["few"])
+			t.Errorf("of the lane without a crowd %d ran at once, %d in all", most["few"], done["few"])
 		}
 		work("wild", 1000)
-		time.Sleep(10 * lease) // those that came before it was a crowd are done
+		time.Sleep(10 * lease) // requests from before the crowd are done
 		mu.Lock()
 		most["wild"] = 0
 		mu.Unlock()
@@ -115,12 +117,13 @@ func TestCrowdLeavesSlotsFree(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if done["wild"] != 1000 || l.free != slots || len(l.lanes) != 0 || len(l.turn) != 0 {
-			t.Errorf("%d of the crowd were worked on; left: %d free, %d lanes, %d in turn", done["wild"], l.free, len(l.lanes), len(l.turn))
+			t.Errorf("%d of the crowd ran; left: %d free, %d lanes, %d in turn", done["wild"], l.free, len(l.lanes), len(l.turn))
 		}
 	})
 }
 
-// A caller who goes away holds no slot, and takes none from those behind.
+// TestDisconnectedClients_FreeTheirSlots checks that a caller that disconnects holds no slot, and takes none from later
+// ones.
 func TestDisconnectedClients_FreeTheirSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1)
@@ -149,12 +152,13 @@ func TestDisconnectedClients_FreeTheirSlots(t *testing.T) {
 	})
 }
 
-// Of one lane those go first that have begun, and those that begin take turns by their lines.
+// TestStartedRequests_GoFirst checks that started requests of a lane go first, and that new ones take turns by their
+// lines.
 func TestStartedRequests_GoFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1)
 		hold, _ := l.Begin(t.Context(), "a", "")
-		var order []string // each is added by who has the only slot
+		var order []string // appended by the holder of the only slot
 		begin := func(line string) {
 			go func() {
 				s, _ := l.Begin(t.Context(), "a", line)
@@ -176,7 +180,7 @@ func TestStartedRequests_GoFirst(t *testing.T) {
 		other, _ := l.Begin(t.Context(), "a", "")
 		begin("new")
 		go func() {
-			over := Wait(With(t.Context(), hold)) // which has none: it only goes on
+			over := Wait(With(t.Context(), hold)) // its request has no slot: it only continues
 			over()
 			order = append(order, "begun")
 			hold.End()
@@ -194,7 +198,8 @@ func TestStartedRequests_GoFirst(t *testing.T) {
 	})
 }
 
-// What a request waited for its turn is a part of the time that it has, also what it waited for the slot before.
+// TestWaitingForATurnCounts checks that the time that a request waits for its turn counts against its limit, also the
+// wait for an earlier slot.
 //
 // FEATURES: R88
 func TestWaitingForATurnCounts(t *testing.T) {
@@ -227,12 +232,12 @@ func TestWaitingForATurnCounts(t *testing.T) {
 		want(10*time.Second, time.Second)
 		var none *Slot
 		if !none.ArrivedAt().IsZero() {
-			t.Error("nothing came")
+			t.Error("no request arrived")
 		}
 	})
 }
 
-// What keeps its slot too long has lost it, and gives none back that is another's.
+// TestLease checks that a request that exceeds its lease has lost its slot, and does not release another's.
 func TestLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1)
@@ -258,7 +263,7 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// pipes is a listener whose connections are made in this process.
+// pipes is an in-memory listener.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -271,8 +276,8 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// A request is parsed when it has its turn, by what its first bytes say it is, also the second of a connection; who goes
-// away meanwhile keeps nothing.
+// TestRequestsAreParsedInTurn checks that a request is parsed when it has its turn, classified by its first bytes, also
+// the second one of a connection. A client that disconnects meanwhile holds nothing.
 //
 // FEATURES: R88
 func TestRequestsAreParsedInTurn(t *testing.T) {
@@ -291,11 +296,11 @@ func TestRequestsAreParsedInTurn(t *testing.T) {
 			body, err := io.ReadAll(r.Body)
 			mu.Lock()
 			defer mu.Unlock()
-			if r.Header.Get("Kind") != "gone" { // which comes beside the others
+			if r.Header.Get("Kind") != "gone" { // it arrives beside the others
 				seen = append(seen, r.Header.Get("Kind")+string(body))
 			}
 			if gone := r.Header.Get("Kind") == "gone"; gone != (err != nil) {
-				t.Error("what became of the body:", err)
+				t.Error("result of the body:", err)
 			}
 		})}
 		l := make(pipes)
@@ -374,7 +379,7 @@ func TestRequestsAreParsedInTurn(t *testing.T) {
 	})
 }
 
-// ready is a listener at which somebody always waits.
+// ready is a listener with a connection always waiting.
 type ready struct{ net.Listener }
 
 func (ready) Accept() (net.Conn, error) {
@@ -383,7 +388,8 @@ func (ready) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// However many connections there are at once, a few are taken in at a time; those that come one by one wait for nothing.
+// TestConnectionsAreTakenInAFewAtATime checks that of many simultaneous connections a few are accepted at a time, and
+// that single ones do not wait.
 //
 // FEATURES: R88
 func TestConnectionsAreTakenInAFewAtATime(t *testing.T) {
@@ -401,14 +407,14 @@ func TestConnectionsAreTakenInAFewAtATime(t *testing.T) {
 			accept()
 		}
 		if d := time.Since(began); d != 9*acceptPause {
-			t.Errorf("%d connections came in after %v", 10*acceptBatch, d)
+			t.Errorf("%d connections were accepted after %v", 10*acceptBatch, d)
 		}
 		for range 10 * acceptBatch {
 			time.Sleep(acceptPause)
 			began = time.Now()
 			accept()
 			if d := time.Since(began); d != 0 {
-				t.Fatalf("a connection that came alone waited %v", d)
+				t.Fatalf("a single connection waited %v", d)
 			}
 		}
 	})

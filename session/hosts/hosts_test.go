@@ -33,7 +33,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// The greeting is read after output of login scripts, which is bounded.
+// TestGreeting checks that the greeting is read after output of login scripts, which is bounded.
 func TestGreeting(t *testing.T) {
 	var out bytes.Buffer
 	if err := writeMarked(&out, Hello{Protocol: 1, Oldest: 1, Version: "v1"}); err != nil {
@@ -45,7 +45,7 @@ func TestGreeting(t *testing.T) {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	if rest, _ := io.ReadAll(r); string(rest) != "rest" {
-		t.Errorf("what follows is %q", rest)
+		t.Errorf("the rest is %q", rest)
 	}
 	for _, text := range []string{"", "x\n", "longterm-bridge {\n", strings.Repeat("noise\n", maxNoise), strings.Repeat("x", maxHello+2) + "\n"} {
 		if err := readMarked(bufio.NewReader(strings.NewReader(text)), &h); !errors.Is(err, errNoHello) {
@@ -74,7 +74,7 @@ func FuzzGreeting(f *testing.F) {
 		}
 		rest, err := io.ReadAll(r)
 		if err != nil || !bytes.HasSuffix(in, rest) {
-			t.Errorf("what follows is %q of %q (%v)", rest, in, err)
+			t.Errorf("the rest is %q of %q (%v)", rest, in, err)
 		}
 		_ = h.checkProtocol("far")
 	})
@@ -110,7 +110,8 @@ func startBridge(t *testing.T, dial func(context.Context) (net.Conn, error)) *ya
 	return mux
 }
 
-// An unread stream does not block others, and a large response arrives completely.
+// TestBridge_StreamsAreIndependent checks that an unread stream does not block others, and that a large response
+// arrives completely.
 func TestBridge_StreamsAreIndependent(t *testing.T) {
 	l, err := net.Listen("unix", t.TempDir()+"/s")
 	if err != nil {
@@ -146,7 +147,7 @@ func TestBridge_StreamsAreIndependent(t *testing.T) {
 	_ = deaf.Close()
 }
 
-// A connection that cannot be forwarded gets an API error.
+// TestBridge_RefusesWithAPIError checks that a connection that cannot be forwarded gets an API error.
 func TestBridge_RefusesWithAPIError(t *testing.T) {
 	mux := startBridge(t, func(context.Context) (net.Conn, error) { return nil, unreachableError("far", "no daemon") })
 	c := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return mux.OpenStream() }}}

@@ -32,7 +32,8 @@ func fakeSSH(t *testing.T, dir string, complaints ...string) []string {
 	return []string{"/bin/sh", name}
 }
 
-// A link whose host needs a user's answer exits, and its callers get the error. A link without network retries.
+// TestLink_EndsIfRefused checks that a link whose host needs a user's answer exits, and its callers get the error. A
+// link without network retries.
 func TestLink_EndsIfRefused(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
@@ -64,7 +65,7 @@ func TestLink_EndsIfRefused(t *testing.T) {
 	}
 }
 
-// Variables of the bridge's connection are not passed to sessions, which outlive it.
+// TestSessionEnviron checks that variables of the bridge's connection are not passed to sessions, which outlive it.
 func TestSessionEnviron(t *testing.T) {
 	for _, name := range []string{"SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT", "SSH_AUTH_SOCK", "LONGTERM_SESSION", "SSH_ASKPASS"} {
 		t.Setenv(name, "x")

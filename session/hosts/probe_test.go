@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// The probe's lines are read after output of login scripts, and an invalid path is ignored.
+// TestParseProbe checks that the probe's lines are read after output of login scripts, and an invalid path is ignored.
 func TestParseProbe(t *testing.T) {
 	for out, want := range map[string]ProbeResult{
 		"hello\nlongterm-there:system Linux x86_64\nlongterm-there:program /usr/bin/longterm\n": {"linux/amd64", "/usr/bin/longterm"},
@@ -29,7 +29,7 @@ func TestParseProbe(t *testing.T) {
 	}
 }
 
-// The scripts contain no character that ends a quoted argument.
+// TestScripts checks that the scripts contain no character that ends a quoted argument.
 func TestScripts(t *testing.T) {
 	for _, s := range []string{probeScript, installScript} {
 		if strings.ContainsAny(s, "'!") {
@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// The error of an ssh call depends on ssh's message.
+// TestSSHError checks that the error of an ssh call depends on ssh's message.
 func TestSSHError(t *testing.T) {
 	ended := exec.Command("sh", "-c", "exit 255").Run()
 	for said, want := range map[string]api.Code{

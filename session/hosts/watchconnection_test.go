@@ -34,8 +34,8 @@ func (p *fakeConn) Ping() (time.Duration, error) {
 	return time.Millisecond, nil
 }
 
-// After a change of this machine's addresses, a dead connection is closed within the time of one probe, and one that responds
-// continues.
+// TestWatchConnection_AddressChange checks that after a change of this machine's addresses, a dead connection is closed
+// within the time of one probe, and one that responds continues.
 //
 // FEATURES: R113
 func TestWatchConnection_AddressChange(t *testing.T) {

@@ -20,11 +20,11 @@ func TestActor(t *testing.T) {
 			t.Errorf("%+v: %v", a, a.IsAgent())
 		}
 		if got := Of(WithActor(context.Background(), a)); got != a {
-			t.Errorf("%+v came back as %+v", a, got)
+			t.Errorf("%+v was read back as %+v", a, got)
 		}
 	}
 	if got := Of(context.Background()); got != (Actor{}) {
-		t.Errorf("of nobody: %+v", got)
+		t.Errorf("without a caller: %+v", got)
 	}
 }
 
@@ -40,7 +40,8 @@ func TestCheckLabel(t *testing.T) {
 	}
 }
 
-// A label that is right is the value of a header, is one line of a record, and acts on no terminal.
+// FuzzCheckLabel checks that a valid label is a valid header value and one line of a record, and has no effect on a
+// terminal.
 func FuzzCheckLabel(f *testing.F) {
 	for _, s := range []string{"", "claude", "a b", "höt", "\x1b[31m", "a\u202eb", "\xff", strings.Repeat("é", 33)} {
 		f.Add(s)
@@ -50,12 +51,12 @@ func FuzzCheckLabel(f *testing.F) {
 			return
 		}
 		if len(s) > MaxLabel || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
-			t.Errorf("%q is taken", s)
+			t.Errorf("%q is accepted", s)
 		}
 		r := http.Request{Header: http.Header{}}
 		r.Header.Set(Header, s)
 		if got := r.Header.Get(Header); got != s {
-			t.Errorf("%q came as %q", s, got)
+			t.Errorf("%q was read as %q", s, got)
 		}
 	})
 }

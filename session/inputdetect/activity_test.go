@@ -12,7 +12,7 @@ func TestActivityFilter_Change(t *testing.T) {
 		before, after string
 		content       bool
 	}{
-		// What moves by itself.
+		// Rows that change by themselves.
 		{"⠋ Installing dependencies", "⠙ Installing dependencies", false},
 		{"| working", "/ working", false},
 		{"working -", `working \`, false},
@@ -31,7 +31,7 @@ func TestActivityFilter_Change(t *testing.T) {
 		{"Tasks: 97 total, 1 running", "Tasks: 101 total, 2 running", false},
 		{"load 0.10 0.20", "load 1.10 0.90", false},
 
-		// What does not.
+		// Content.
 		{"", "hello", true},
 		{"", "42", true},
 		{"", "⠋ Installing", true},
@@ -51,8 +51,8 @@ func TestActivityFilter_Change(t *testing.T) {
 	}
 }
 
-// A display whose words change is content at first and movement after a while. What follows on the same row is content
-// again.
+// TestActivityFilter_LearnsMovingRows checks that a display whose words change is content at first and movement after a
+// while. What follows on the same row is content again.
 // FEATURES: R42
 func TestActivityFilter_LearnsMovingRows(t *testing.T) {
 	var filter ActivityFilter
@@ -79,7 +79,7 @@ func TestActivityFilter_LearnsMovingRows(t *testing.T) {
 	}
 }
 
-// A line that is erased and drawn again is not new content.
+// TestActivityFilter_IgnoresRedraws checks that a line that is erased and drawn again is not new content.
 // FEATURES: R42
 func TestActivityFilter_IgnoresRedraws(t *testing.T) {
 	var filter ActivityFilter

@@ -42,7 +42,8 @@ func TestPasswordBox(t *testing.T) {
 	}
 }
 
-// A box of whiptail or dialog is a question with the title and text of the box, also behind a relay.
+// TestBox_QuotesTitleAndText checks that a box of whiptail or dialog is a question with the title and text of the box,
+// also behind a relay.
 // FEATURES: R42
 func TestBox_QuotesTitleAndText(t *testing.T) {
 	top := []string{"", "      ┌────────────┤ Disk setup ├────────────┐"}

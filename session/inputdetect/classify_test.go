@@ -80,7 +80,7 @@ func TestClassify(t *testing.T) {
 		name string
 		text string
 		f    Evidence
-		want Kind // None: nothing is needed
+		want Kind // None: no input needed
 	}{
 		// Secrets.
 		{"rm -i of a long path", "rm: remove regular file '/home/ann/" + strings.Repeat("deep/", 40) + "a'? ", Evidence{Probe: resultReading("rm")}, Confirm},
@@ -315,7 +315,7 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// Every shell with integration is in the set of shells.
+// TestShells_IncludeAllIntegrated checks that every shell with integration is in the set of shells.
 func TestShells_IncludeAllIntegrated(t *testing.T) {
 	for _, k := range shell.Kinds() {
 		for _, name := range shell.Executables(k) {
@@ -326,7 +326,7 @@ func TestShells_IncludeAllIntegrated(t *testing.T) {
 	}
 }
 
-// A verdict quotes the prompt: its end, where the accepted answers are.
+// TestPromptText_OfVerdict checks that a verdict quotes the prompt: its end, where the accepted answers are.
 // FEATURES: R42
 func TestPromptText_OfVerdict(t *testing.T) {
 	long := strings.Repeat("é", 150)

@@ -221,7 +221,8 @@ func TestProbe_Programs(t *testing.T) {
 	}
 }
 
-// The states of TestProbe_Programs without the right to trace, as in a sandbox or with yama's ptrace_scope.
+// TestProbe_ByWchan checks the states of TestProbe_Programs without the right to trace, as in a sandbox or with yama's
+// ptrace_scope.
 // FEATURES: R42
 func TestProbe_ByWchan(t *testing.T) {
 	for _, c := range []struct {
@@ -248,7 +249,7 @@ func TestProbe_ByWchan(t *testing.T) {
 	}
 }
 
-// Of another user's program only the run time is known.
+// TestProbe_ByRunTime checks that of another user's program only the run time is known.
 // FEATURES: R42
 func TestProbe_ByRunTime(t *testing.T) {
 	term := startTerminal(t, true, "cat")
@@ -292,7 +293,8 @@ func TestProbe_StoppedProcess(t *testing.T) {
 	term.waitForState(Reading)
 }
 
-// A reader in the background, stopped by SIGTTIN, is not in the foreground group until it is brought to the foreground.
+// TestProbe_BackgroundReader checks that a reader in the background, stopped by SIGTTIN, is not in the foreground group
+// until it is brought to the foreground.
 // FEATURES: R42
 func TestProbe_BackgroundReader(t *testing.T) {
 	term := startTerminal(t, true, "bash", "--norc", "-i")
@@ -303,7 +305,7 @@ func TestProbe_BackgroundReader(t *testing.T) {
 	term.waitFor("cat reads", func(r Result) bool { return r.State == Reading && r.Program == "cat" })
 }
 
-// A stop during poll makes the kernel restart it by another call.
+// TestProbe_RestartedSyscall checks that a stop during poll makes the kernel restart it by another call.
 // FEATURES: R42
 func TestProbe_RestartedSyscall(t *testing.T) {
 	term := startProgram(t, "poll")
@@ -344,7 +346,7 @@ func TestProbe_Syscalls(t *testing.T) {
 		t.Run(c.mode, func(t *testing.T) {
 			term := startProgram(t, c.mode)
 			if strings.HasSuffix(c.mode, "-other") || c.mode == "poll-output" {
-				// Before it waits it is as asleep as it will be: it says when.
+				// Its state before the wait equals that during it, so it reports the start of the wait.
 				term.waitFor("ready", func(Result) bool {
 					term.mu.Lock()
 					defer term.mu.Unlock()
@@ -378,7 +380,7 @@ func TestProbe_InvalidTargets(t *testing.T) {
 	}
 }
 
-// Processes start and end during a probe.
+// TestProbe_WhileProcessesEnd probes a terminal while its processes start and end.
 // FEATURES: R42
 func TestProbe_WhileProcessesEnd(t *testing.T) {
 	term := startTerminal(t, true, "sh", "-c", "while :; do /bin/true | /bin/true & /bin/true; done")
@@ -432,7 +434,7 @@ func TestTargetOf(t *testing.T) {
 	}
 }
 
-// A daemon that is not root cannot examine a program of root.
+// TestProbe_OtherUsersProgram checks that a daemon that is not root cannot examine a program of root.
 // FEATURES: R42
 func TestProbe_OtherUsersProgram(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -509,7 +511,8 @@ func BenchmarkProbe(b *testing.B) {
 	}
 }
 
-// Between two probes a prober holds no buffers: there are many sessions, and few probe at once.
+// TestProber_HoldsNothingWhileIdle checks that between two probes a prober holds no buffers: there are many sessions,
+// and few probe at once.
 // FEATURES: R42
 func TestProber_HoldsNothingWhileIdle(t *testing.T) {
 	var p Prober
@@ -518,11 +521,12 @@ func TestProber_HoldsNothingWhileIdle(t *testing.T) {
 		t.Skip("our own process group cannot be seen")
 	}
 	if p.probeState != nil || unsafe.Sizeof(p) > 256 {
-		t.Errorf("%d bytes are kept; with what it worked with: %v", unsafe.Sizeof(p), p.probeState != nil)
+		t.Errorf("%d bytes are kept; with its buffers: %v", unsafe.Sizeof(p), p.probeState != nil)
 	}
 }
 
-// A probe does not see data of another session's probe that used its buffers before.
+// TestProber_SharesBuffersOnly checks that a probe does not see data of another session's probe that used its buffers
+// before.
 // FEATURES: R42
 func TestProber_SharesBuffersOnly(t *testing.T) {
 	t1, t2 := Target{Group: 1, Leader: 2}, Target{Group: 3}

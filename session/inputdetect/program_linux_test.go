@@ -14,7 +14,7 @@ import (
 // locked thread, so that Go's own do not interfere.
 func testProgram(mode string) {
 	runtime.LockOSThread()
-	// Something beside the terminal to wait for, that never happens.
+	// An event besides the terminal that never occurs.
 	var pipe [2]int
 	check(unix.Pipe(pipe[:]))
 	hour := unix.NsecToTimespec(int64(time.Hour))

@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// From programs on a terminal to their verdicts.
+// TestClassify_RealPrograms runs programs on a terminal and checks their verdicts.
 // FEATURES: R40, R42, R88
 func TestClassify_RealPrograms(t *testing.T) {
 	tier.Full(t)

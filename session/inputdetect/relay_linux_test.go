@@ -12,7 +12,8 @@ import (
 
 const pythonRelay = "import pty, sys; pty.spawn(sys.argv[1:])"
 
-// Programs behind relays are probed if they are on this machine, through several relays.
+// TestProbe_RelayedPrograms checks that programs behind relays are probed if they are on this machine, through several
+// relays.
 // FAULT: E4
 // FEATURES: R42
 func TestProbe_RelayedPrograms(t *testing.T) {
@@ -62,7 +63,7 @@ func TestProbe_RelayedPrograms(t *testing.T) {
 	}
 }
 
-// A program that left the terminal's session still reads the terminal.
+// TestProbe_WithoutControllingTerminal checks that a program that left the terminal's session still reads the terminal.
 // FAULT: E10
 // FEATURES: R42
 func TestProbe_WithoutControllingTerminal(t *testing.T) {
@@ -106,15 +107,15 @@ func TestBackgroundActivity(t *testing.T) {
 	}
 }
 
-// The background activity of the first thread follows from probes, whatever the time between them is: a loaded machine
-// makes it long.
+// TestBackgroundActivity_WhenProbesAreRare checks that the background activity of the first thread follows from probes,
+// whatever the time between them is: a loaded machine makes it long.
 // FAULT: E2
 // FEATURES: R42
 func TestBackgroundActivity_WhenProbesAreRare(t *testing.T) {
 	const ms = time.Millisecond
 	type look struct {
 		after  time.Duration
-		ran    time.Duration // by the other threads since the look before
+		ran    time.Duration // by the other threads since the previous probe
 		wakes  int64         // of the first thread since then
 		state  State
 		call   string

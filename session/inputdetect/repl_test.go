@@ -7,7 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// An interpreter waits for a command at its prompt, which is no question. A question of a script is one.
+// TestClassify_REPLPrompts checks that an interpreter waits for a command at its prompt, which is no question. A
+// question of a script is one.
 // FEATURES: R42
 func TestClassify_REPLPrompts(t *testing.T) {
 	for _, c := range []struct {
@@ -58,8 +59,8 @@ func TestClassify_REPLPrompts(t *testing.T) {
 	}
 }
 
-// Behind a relay only the prompt is known. A well-known prompt is no question, and one that may be for a secret is a
-// question.
+// TestClassify_REPLBehindRelay checks that behind a relay only the prompt is known. A well-known prompt is no question,
+// and one that may be for a secret is a question.
 // FEATURES: R42
 func TestClassify_REPLBehindRelay(t *testing.T) {
 	for line, want := range map[string]bool{
@@ -89,7 +90,8 @@ func TestRunsScript(t *testing.T) {
 	}
 }
 
-// A server or file watcher that explains its keys needs no input; a program that waits for a key does.
+// TestClassify_KeyHelp_IsNoPrompt checks that a server or file watcher that explains its keys needs no input; a program
+// that waits for a key does.
 // FEATURES: R42
 func TestClassify_KeyHelp_IsNoPrompt(t *testing.T) {
 	for _, c := range []struct {
@@ -116,7 +118,8 @@ func TestClassify_KeyHelp_IsNoPrompt(t *testing.T) {
 	}
 }
 
-// A line of a REPL has no exit status. A line of a shell that longterm cannot follow may fail without a visible status.
+// TestHasNoStatus checks that a line of a REPL has no exit status. A line of a shell that longterm cannot follow may
+// fail without a visible status.
 // FAULT: H3
 func TestHasNoStatus(t *testing.T) {
 	for _, c := range []struct {
@@ -153,7 +156,8 @@ func TestHasNoStatus(t *testing.T) {
 	}
 }
 
-// A filter that reads the terminal without a prompt is no question, also after other output. A request is one.
+// TestClassify_SilentFilter_HasNoAlert checks that a filter that reads the terminal without a prompt is no question,
+// also after other output. A request is one.
 // FEATURES: R42
 func TestClassify_SilentFilter_HasNoAlert(t *testing.T) {
 	for _, c := range []struct {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// The result for a program that sleeps or waits for the terminal holds until one of its processes has run.
+// TestProber_UnchangedSinceProbe checks that the result for a program that sleeps or waits for the terminal holds until
+// one of its processes has run.
 // FEATURES: R42
 func TestProber_UnchangedSinceProbe(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
@@ -40,7 +41,7 @@ func TestProber_UnchangedSinceProbe(t *testing.T) {
 	}
 }
 
-// At most maxIdleProcesses are compared, and only those with one thread that sleeps.
+// TestIdleProcesses_Add checks that at most maxIdleProcesses are compared, and only those with one thread that sleeps.
 // FEATURES: R42
 func TestIdleProcesses_Add(t *testing.T) {
 	own := os.Getpid()

@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/session/integrations/jsontext"
 )
 
-// What is taken out takes no comment along that stood in an object before anything was put into it.
+// TestCommentsInEmptyObjectsStay checks that removing an entry removes no comment that the object had before.
 //
 // FEATURES: R106
 func TestCommentsInEmptyObjectsStay(t *testing.T) {

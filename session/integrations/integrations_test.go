@@ -19,7 +19,7 @@ func place(t *testing.T) Place {
 	return Place{Home: t.TempDir(), Getenv: func(string) string { return "" }, OS: "linux", Command: "longterm", Skill: SkillText}
 }
 
-// apply puts a program in or out, and says how many files changed.
+// apply installs or removes a program's integration, and returns the number of changed files.
 func apply(t *testing.T, p Place, name string, undo bool) (changed int) {
 	t.Helper()
 	program, err := For(name)
@@ -57,7 +57,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Into nothing, never twice, and out without a trace.
+// TestInAndOut checks that entries are added to missing files, never twice, and removed without a trace.
 // FEATURES: R106
 func TestInAndOut(t *testing.T) {
 	for _, name := range Names() {
@@ -76,17 +76,17 @@ func TestInAndOut(t *testing.T) {
 				}
 			}
 			if n := apply(t, p, name, false); n != 0 {
-				t.Errorf("put in twice: %d files changed", n)
+				t.Errorf("installed twice: %d files changed", n)
 			}
 			if n := apply(t, p, name, true); n != len(made) {
-				t.Errorf("%d of %d files taken out", n, len(made))
+				t.Errorf("%d of %d files restored", n, len(made))
 			}
 			if left := tree(t, p.Home); len(left) != 0 {
 				t.Errorf("left: %v", left)
 			}
 			_ = filepath.WalkDir(p.Home, func(path string, d fs.DirEntry, err error) error {
 				if err == nil && slices.Contains(madeFor, d.Name()) {
-					t.Errorf("an empty folder is left: %s", path)
+					t.Errorf("an empty directory is left: %s", path)
 				}
 				return err
 			})
@@ -94,7 +94,7 @@ func TestInAndOut(t *testing.T) {
 	}
 }
 
-// What people have in these files stays as they wrote it, and is back byte by byte.
+// TestOthersStay checks that users' content of these files stays as written, and is restored byte by byte.
 func TestOthersStay(t *testing.T) {
 	for _, c := range []struct{ program, path, text string }{
 		{"claude", ".claude/settings.json", "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }]\n      }\n    ]\n  }\n}\n"},
@@ -124,11 +124,11 @@ func TestOthersStay(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Contains(now, []byte("longterm")) {
-				t.Errorf("nothing was put in: %s", now)
+				t.Errorf("nothing was installed in: %s", now)
 			}
 			for line := range strings.Lines(c.text) { // a comma may follow now
 				if line = strings.TrimRight(line, "{}[]\r\n"); !strings.Contains(string(now), line) {
-					t.Errorf("%q is not there any more:\n%s", line, now)
+					t.Errorf("%q is missing:\n%s", line, now)
 				}
 			}
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
@@ -138,7 +138,7 @@ func TestOthersStay(t *testing.T) {
 				t.Errorf("the copy is %q, %v", kept, err)
 			}
 			if n := apply(t, p, c.program, false); n != 0 {
-				t.Errorf("put in twice: %d files", n)
+				t.Errorf("installed twice: %d files", n)
 			}
 			apply(t, p, c.program, true)
 			want := c.text
@@ -152,7 +152,8 @@ func TestOthersStay(t *testing.T) {
 	}
 }
 
-// What a user changed in our entries is kept, and an older path of longterm is not put beside a newer one.
+// TestOwnEntriesStay checks that a user's changes in our entries are kept, and an older path of longterm is replaced
+// instead of duplicated.
 func TestOwnEntriesStay(t *testing.T) {
 	p := place(t)
 	path := filepath.Join(p.Home, ".claude.json")
@@ -175,7 +176,8 @@ func TestOwnEntriesStay(t *testing.T) {
 	}
 }
 
-// What a user wrote under our name, before or instead of us, is not taken out; what an older longterm elsewhere put in is.
+// TestOwnEntriesStayWhenOursGo checks that an entry that a user wrote under our name, before or instead of us, is not
+// removed, and that an entry of an older longterm elsewhere is.
 func TestOwnEntriesStayWhenOursGo(t *testing.T) {
 	p := place(t)
 	for _, c := range []struct{ program, path, own string }{
@@ -210,7 +212,7 @@ func TestOwnEntriesStayWhenOursGo(t *testing.T) {
 				}
 			}
 			if apply(t, p, c.program, true); !strings.Contains(said, "stays as it is") {
-				t.Errorf("%s: it is not said that something stays: %q", c.path, said)
+				t.Errorf("%s: the kept entry is not reported: %q", c.path, said)
 			}
 			if got, err := os.ReadFile(path); string(got) != c.own {
 				t.Errorf("%s, installed %t: %s, %v", c.path, installed, got, err)
@@ -219,7 +221,8 @@ func TestOwnEntriesStayWhenOursGo(t *testing.T) {
 	}
 }
 
-// What cannot be read is refused and stays as it is; so is what is belongs to another program, and what changes meanwhile.
+// TestRefused checks that an unreadable file is rejected and stays unchanged, and so does a file of another program,
+// and one that changes meanwhile.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ program, path, text, want string }{
 		{"claude", ".claude/settings.json", "{\"hooks\": ", "line 1, column 11: parsing value: unexpected EOF"},
@@ -265,7 +268,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A configuration that is a link into somebody's dotfiles stays one.
+// TestLinks checks that a configuration that is a link into a user's dotfiles stays a link.
 func TestLinks(t *testing.T) {
 	p := place(t)
 	target := filepath.Join(p.Home, "dotfiles", "settings.json")
@@ -290,7 +293,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// An empty list of hooks, as Kimi itself writes it, is one without hooks.
+// TestKimiWritesEmptyLists checks that an empty list of hooks, as Kimi itself writes it, counts as no hooks.
 func TestKimiWritesEmptyLists(t *testing.T) {
 	p := place(t)
 	path := filepath.Join(p.Home, ".kimi", "config.toml") // the older one
@@ -307,7 +310,7 @@ func TestKimiWritesEmptyLists(t *testing.T) {
 	}
 }
 
-// FuzzTOML puts tables into any TOML and takes them out: what was there is there, and nothing else.
+// FuzzTOML adds tables to any TOML and removes them: the earlier content is there, and nothing else.
 func FuzzTOML(f *testing.F) {
 	for _, s := range []string{"", "a = 1", "[mcp_servers.x]\na = 1\n", "hooks = []\n", "[[hooks]]\nevent = \"Stop\"\ncommand = \"x\"\n# end\n", "a = \"\"\"\n[x]\n\"\"\"\r\n"} {
 		f.Add(s)

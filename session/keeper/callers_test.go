@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// callerEnv has the socket that this test binary connects to as a caller; argv[1] is its role.
+	// callerEnv is the variable with the socket to which this test binary connects as a caller; argv[1] is its role.
 	callerEnv = "LONGTERM_TEST_CALLER"
 	// hookEnv is the shell command that a fake daemon runs.
 	hookEnv = "LONGTERM_TEST_HOOK"

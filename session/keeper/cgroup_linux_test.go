@@ -114,7 +114,7 @@ func TestCgroup_RejectsLimits(t *testing.T) {
 	}
 }
 
-// argvOf finds the processes whose arguments hold a text.
+// argvOf returns the processes whose arguments contain a text.
 func argvOf(text string) []int {
 	var pids []int
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -292,7 +292,7 @@ func TestSignals_WithoutTarget(t *testing.T) {
 	}
 }
 
-// TestOrphans_Reaped checks that descendants without a parent come to the keeper, which leaves no zombies.
+// TestOrphans_Reaped checks that descendants without a parent become children of the keeper, which leaves no zombies.
 //
 // FEATURES: R14
 func TestOrphans_Reaped(t *testing.T) {

@@ -276,7 +276,7 @@ func TestSpawn_WithoutTerminal(t *testing.T) {
 	}
 }
 
-// TestPipeOrder checks that if both pipes were written before the keeper reads, the earlier one comes first. A write
+// TestPipeOrder checks that if both pipes were written before the keeper reads, the earlier output is first. A write
 // between poll and read can be missed, so only most must be right.
 //
 // FEATURES: R4

@@ -79,7 +79,7 @@ func TestTable_Draft(t *testing.T) {
 	}
 }
 
-// Control characters and direction marks of names and titles are replaced.
+// TestPrintable checks that control characters and direction marks of names and titles are replaced.
 func TestPrintable(t *testing.T) {
 	if got := Printable("a\x1b[2Jb\u009bc\u202egnp.exe\u2066 é 你 👩‍👧"); got != "a\uFFFD[2Jb\uFFFDc\uFFFDgnp.exe\uFFFD é 你 👩‍👧" {
 		t.Errorf("%q", got)
@@ -123,7 +123,8 @@ func TestWriteSessions_OneRowEach(t *testing.T) {
 	}
 }
 
-// A session that needs the user comes first on a terminal, and each cell has its style.
+// TestWriteSessions_NeedsComeFirst checks that a session that needs the user comes first on a terminal, and each cell
+// has its style.
 func TestWriteSessions_NeedsComeFirst(t *testing.T) {
 	list := []api.Session{
 		{ID: "1", Name: "a", State: "exited", ExitCode: new(1)}, {ID: "2", Name: "b", State: "running", PID: 7, Approvals: []string{"A1"}},
@@ -161,7 +162,8 @@ func TestWriteTable_AlignsAndDrops(t *testing.T) {
 	}
 }
 
-// On a terminal progress has a bar, and a failed command its first error. Piped, the column stays as it was.
+// TestWriteSessions_ProgressAndLastError checks that on a terminal progress has a bar, and a failed command its first
+// error. Piped, the column stays as it was.
 //
 // FAULT: H19
 func TestWriteSessions_ProgressAndLastError(t *testing.T) {

@@ -29,7 +29,7 @@ type fixtureTask struct {
 
 func newFixtureTasks() *fixtureTasks { return &fixtureTasks{tasks: map[string]*fixtureTask{}} }
 
-// begin makes a call a task that runs do. Without a slot it is done at once.
+// begin turns a call into a task that runs do. Without a slot it runs at once.
 func (f *fixtureTasks) begin(ctx context.Context, ask sdk.InputRequestMap, do func(context.Context, sdk.InputResponseMap) (*sdk.CallToolResult, error)) (*sdk.CallToolResult, any, error) {
 	slot := SlotOf(ctx)
 	if slot == nil {

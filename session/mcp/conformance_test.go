@@ -223,7 +223,7 @@ func addContentTools(server *sdk.Server) {
 	})
 }
 
-// addAskingTools adds the tools that ask the client during a call, as servers did up to 2025-11-25.
+// addAskingTools adds the tools that query the client during a call, as servers did up to 2025-11-25.
 func addAskingTools(server *sdk.Server) {
 	sdk.AddTool(server, &sdk.Tool{Name: "test_sampling", Description: "of the suite"}, func(ctx context.Context, req *sdk.CallToolRequest, in struct {
 		Prompt string `json:"prompt"`
@@ -296,7 +296,8 @@ func sampled(m sdk.InputResponseMap, key string) (string, bool) {
 	return "", false
 }
 
-// inputTool adds a tool of the multi-round-trip form: it gets its answers, and asks with a sealed request state.
+// inputTool adds a tool of the multi-round-trip form: it gets its answers, and sends its questions with a sealed
+// request state.
 func inputTool(server *sdk.Server, name string, do func(*sdk.CallToolParamsRaw, *sdk.CallToolRequest) (*sdk.CallToolResult, error)) {
 	sdk.AddTool(server, &sdk.Tool{Name: "test_input_required_result_" + name, Description: "of the suite"}, func(_ context.Context, req *sdk.CallToolRequest, _ none) (*sdk.CallToolResult, any, error) {
 		r, err := do(req.Params, req)
@@ -304,12 +305,12 @@ func inputTool(server *sdk.Server, name string, do func(*sdk.CallToolParamsRaw, 
 	})
 }
 
-// asks returns a result that asks the client.
+// asks returns a result with a question to the client.
 func asks(m sdk.InputRequestMap) (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{InputRequests: m}, nil
 }
 
-// addInputTools adds the tools that ask the client by their results.
+// addInputTools adds the tools that query the client by their results.
 func addInputTools(server *sdk.Server, seal *sealer) {
 	inputTool(server, "elicitation", func(p *sdk.CallToolParamsRaw, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if name, _ := accepted(p.InputResponses, "user_name")["name"].(string); name != "" {

@@ -242,7 +242,7 @@ func TestNewNoticeStream_StartsEmpty(t *testing.T) {
 	add(strings.Repeat("x", maxSessionEvents-500))
 	add(strings.Repeat("y", maxSessionEvents/2))
 	if _, err := read(0); !errors.Is(err, errEventsExpired) {
-		t.Errorf("what was dropped: %v", err)
+		t.Errorf("dropped: %v", err)
 	}
 	want(-1, "")
 	add("five")
@@ -257,7 +257,7 @@ func TestNewNoticeStream_StartsEmpty(t *testing.T) {
 	_ = r.Append(ctx, "b", "", make([]byte, 2*maxSessionEvents)) // too large to be stored
 	for _, err := range r.After(ctx, "b", "", -1) {
 		if err != nil {
-			t.Errorf("the first begin after all was dropped: %v", err)
+			t.Errorf("the first after all was dropped: %v", err)
 		}
 	}
 }

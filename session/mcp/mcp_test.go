@@ -97,7 +97,7 @@ func TestTools_TokenCount(t *testing.T) {
 		t.Errorf("not sorted by name: %v", names)
 	}
 	if list.TTLMs == 0 || list.CacheScope != "private" {
-		t.Errorf("the list may be kept for %d ms, scope %q", list.TTLMs, list.CacheScope)
+		t.Errorf("the list may be cached for %d ms, scope %q", list.TTLMs, list.CacheScope)
 	}
 	again, err := c.ListTools(t.Context(), nil)
 	if b2, _ := json.Marshal(again); err != nil || string(b2) != string(b) {
@@ -123,7 +123,7 @@ func TestLevels(t *testing.T) {
 		}
 		_, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: want[1], Arguments: map[string]any{"line": "x", "id": "x"}})
 		if err == nil || !strings.Contains(err.Error(), "not allowed here") {
-			t.Errorf("level %s: %s says %v", l, want[1], err)
+			t.Errorf("level %s: %s reports %v", l, want[1], err)
 		}
 	}
 }

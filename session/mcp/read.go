@@ -101,7 +101,7 @@ func (s *Server) readRange(ctx context.Context, args *readArgs, n int) (*sdk.Cal
 		}
 		from, to = max(from, done.Output.Start), min(cmp.Or(to, done.Output.End), done.Output.End)
 		if from >= to {
-			return failure(fmt.Errorf("command %d printed nothing there: its output is from %d to %d", done.N, done.Output.Start, done.Output.End),
+			return failure(fmt.Errorf("command %d has no output in that range: its output is from %d to %d", done.N, done.Output.Start, done.Output.End),
 				"leave since and to out, as in "+call("read", "session", args.Session, "command", done.N)), nil
 		}
 	}

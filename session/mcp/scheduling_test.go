@@ -127,7 +127,7 @@ func TestScheduling_ToolInBody(t *testing.T) {
 func TestYield_CountsQueueTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{lifetime: context.Background(), scheduling: &scheduling{others: fairsched.New(1), slots: map[uint64]*fairsched.Slot{}}, limiter: newCallLimiter()}
-		ahead := func(n int) { // each keeps the slot for the 50 ms that it may
+		ahead := func(n int) { // each keeps the slot for its 50 ms
 			for range n {
 				go func() { _, _ = s.scheduling.begin(t.Context(), "", "", "exec") }()
 			}

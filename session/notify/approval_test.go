@@ -50,7 +50,8 @@ func TestApprovalEvent(t *testing.T) {
 	}
 }
 
-// Numbers of approvals restart with a new database, while the keys of posted notices are kept.
+// TestApprovalEvent_KeyIsUnique checks that numbers of approvals restart with a new database, while the keys of posted
+// notices are kept.
 func TestApprovalEvent_KeyIsUnique(t *testing.T) {
 	var before, after webhook.Notice
 	a := ApprovalEvent{Approval: "A1", Time: time.Unix(1, 0)}

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The link leads to the socket it was given last, through other links too, and never to what is no socket of ours.
+// TestLinkAgentSocket checks that the link leads to its last target, through other links too, and never to a file that
+// is no socket of ours.
 //
 // FEATURES: R119
 func TestLinkAgentSocket(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// A state directory whose name is too long for its database is refused, with what to do; the longest that is not can be used.
+// TestLongDirectories checks that a state directory whose name is too long for its database is rejected with a hint,
+// and that the longest allowed one works.
 //
 // FEATURES: R93
 func TestLongDirectories(t *testing.T) {

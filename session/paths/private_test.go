@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A user who can write to a directory of longterm's, or owns it, could run programs as its user:
-// all of them are refused by name, with what to do.
+// TestForeignDirectoriesAreRefused checks that directories that another user owns or can write to are rejected by name,
+// with a hint: that user could run programs as longterm's.
 //
 // FAULT: A18
 func TestForeignDirectoriesAreRefused(t *testing.T) {
@@ -46,7 +46,7 @@ func TestForeignDirectoriesAreRefused(t *testing.T) {
 				}
 				for _, err := range []error{second(Default()), d.Make()} {
 					if err == nil || !strings.Contains(err.Error(), spoiled+" ") || !strings.Contains(err.Error(), EnvDir) {
-						t.Errorf("said of it: %v", err)
+						t.Errorf("error: %v", err)
 					}
 				}
 			})
@@ -56,7 +56,8 @@ func TestForeignDirectoriesAreRefused(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Others may read, but what is ours is closed to them; the configuration may be root's.
+// TestOursIsMadePrivate checks that files of longterm in directories that others may read are made private, and that
+// the configuration may belong to root.
 func TestOursIsMadePrivate(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(EnvDir, dir)

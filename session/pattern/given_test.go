@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A pattern that a program would need a second for each few bytes with is refused, however short it is.
+// TestLargePatternsAreRefused checks that a pattern whose program would need a second for a few bytes is rejected,
+// however short it is.
 func TestLargePatternsAreRefused(t *testing.T) {
 	for _, large := range []string{strings.Repeat("(a*)*", 10_000), strings.Repeat("x", MaxBytes+1), "((a{9}b{9}){9}){9}((c{99}){9}){9}", "(" + strings.Repeat("(a|b){200}", 20) + ")"} {
 		if re, err := Compile(large); err == nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a text has to have for a match is what any match has, and it spares a line of words the search for signs.
+// TestNeeds checks that the required text of a pattern is part of each match, and a line without it is not searched.
 func TestNeeds(t *testing.T) {
 	for _, tt := range []struct {
 		expr string
@@ -29,7 +29,7 @@ func TestNeeds(t *testing.T) {
 		p := Lazy(tt.expr)
 		for _, text := range tt.may {
 			if !p.may(text) {
-				t.Errorf("%q has not what %s needs", text, tt.expr)
+				t.Errorf("%q does not contain the required text of %s", text, tt.expr)
 			}
 		}
 		for _, text := range tt.not {
@@ -40,7 +40,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// FuzzNeeds looks for a pattern that matches a text without what it is said to need.
+// FuzzNeeds searches for a pattern that matches a text without its required text.
 func FuzzNeeds(f *testing.F) {
 	for _, src := range Sources() {
 		f.Add(src, "Password: [y/N]? --More-- 50% done")
@@ -52,7 +52,7 @@ func FuzzNeeds(f *testing.F) {
 			t.Skip("no pattern")
 		}
 		if n := needsOf(src); re.MatchString(text) && !n.in(text) {
-			t.Errorf("%q matches %q without what it needs", src, text)
+			t.Errorf("%q matches %q without its required text", src, text)
 		}
 	})
 }

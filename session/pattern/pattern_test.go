@@ -25,7 +25,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// A pattern is wrong when it is used, not when its package is initialised.
+// TestWrongPattern checks that an invalid pattern fails when it is used, not when its package is initialised.
 func TestWrongPattern(t *testing.T) {
 	n := len(sources)
 	p := Lazy("(")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// gateText is what a gate lets through of output that came in pieces.
+// gateText returns the text that a gate passes of output that arrives in pieces.
 func gateText(pieces [][]byte) (text string, held uint64) {
 	var b bytes.Buffer
 	g := Gate{W: &b, Progress: func(uint64) {}}
@@ -17,7 +17,8 @@ func gateText(pieces [][]byte) (text string, held uint64) {
 	return b.String(), g.HeldBytes()
 }
 
-// Text beside binary data is handed out, in whole lines, and only what is none is counted.
+// TestTextBesideBinaryData checks that text beside binary data is returned in whole lines, and that only the binary
+// data is counted.
 //
 // FEATURES: R22 R24
 func TestTextBesideBinaryData(t *testing.T) {
@@ -39,7 +40,7 @@ func TestTextBesideBinaryData(t *testing.T) {
 			}
 			text, held := gateText(pieces)
 			if !apart && !strings.HasSuffix(text, tt.want) || !strings.Contains(text, "\n") || held+uint64(len(text)) > uint64(len(tt.in)) || !apart && held+uint64(len(text)) != uint64(len(tt.in)) {
-				t.Errorf("%s, apart %t: %.300q, %d held", tt.name, apart, text, held)
+				t.Errorf("%s, by stream %t: %.300q, %d held back", tt.name, apart, text, held)
 			}
 		}
 		masked := []byte(tt.in)
@@ -54,7 +55,7 @@ func TestTextBesideBinaryData(t *testing.T) {
 	}
 }
 
-// An error of who takes the text is told.
+// TestGateWriteFails checks that an error of the gate's writer is returned.
 func TestGateWriteFails(t *testing.T) {
 	g := Gate{W: failing{}}
 	if _, err := g.Write(append(make([]byte, 100), "\na line of text\nand more of it\n"...)); err == nil {
@@ -76,7 +77,7 @@ func FuzzLines(f *testing.F) {
 		for _, p := range [][]byte{data[:i], data[i:]} {
 			l.split(p, func(part []byte, text bool) {
 				if text && bytes.ContainsAny(part, "\x00\x0e\x7f") {
-					t.Errorf("%q is taken for text", part)
+					t.Errorf("%q is treated as text", part)
 				}
 				all = append(all, part...)
 			})

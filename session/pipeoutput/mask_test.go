@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// terminalText is output as text, binary data left out.
+// terminalText returns output as text, without binary data.
 func terminalText(p []byte) (text string, held uint64) {
 	var m Mask
 	var plain plaintext.Writer
@@ -72,7 +72,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// What an editor draws is no text of a command.
+// TestMaskFullScreen checks that the drawing of an editor is not text of a command.
 func TestMaskFullScreen(t *testing.T) {
 	vim := "opening\r\n\x1b[?1049h\x1b[1;24r\x1b[2;1H" + strings.Repeat("~\r\n", 22) + "\x1b[24;1H:q\x1b[?1049lclosed\r\n"
 	if text, held := terminalText([]byte(vim)); text != "opening\nclosed\n" || held > 0 {
@@ -85,7 +85,7 @@ func TestMaskFullScreen(t *testing.T) {
 	}
 }
 
-// FuzzMask proves that a mask changes nothing but what it counts, and that only to NULs, and NULs to ends of lines.
+// FuzzMask checks that a mask changes only what it counts, and that only to NULs, and NULs to ends of lines.
 func FuzzMask(f *testing.F) {
 	f.Add([]byte("text\x00\xff\x1b[m"), 3)
 	f.Add([]byte("a\x1b[?1049h~\x1b[?1049lb"), 5)

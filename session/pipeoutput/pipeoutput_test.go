@@ -84,7 +84,7 @@ func TestOutputIsInTheOrderItCame(t *testing.T) {
 	}
 }
 
-// Binary data is held back and counted; the text around it comes through.
+// TestBinaryIsHeldBack checks that binary data is held back and counted, and that the text around it passes.
 //
 // FEATURES: R22
 func TestBinaryIsHeldBack(t *testing.T) {
@@ -106,7 +106,7 @@ func TestBinaryIsHeldBack(t *testing.T) {
 	g := Gate{W: &shown, Progress: func(uint64) { reports++ }}
 	_, _ = g.Write(noise)
 	if shown.Len() > 0 || reports != 1 || g.HeldBytes() != uint64(len(noise)) {
-		t.Errorf("%d bytes shown, %d reports, %d held", shown.Len(), reports, g.HeldBytes())
+		t.Errorf("%d bytes shown, %d reports, %d held back", shown.Len(), reports, g.HeldBytes())
 	}
 	for range 100 { // text for long enough is text again
 		_, _ = fmt.Fprintf(&g, "%s\n", strings.Repeat("text ", 100))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Fields that end in NULs are lines, text behind NULs is text, and only NULs that show nothing are counted; data with other
-// bytes that are no text stays binary.
+// TestNULs checks that fields that end in NULs are lines, text after NULs is text, and only NULs without text are
+// counted. Data with other binary bytes stays binary.
 //
 // FAULT: G7
 func TestNULs(t *testing.T) {
@@ -46,13 +46,13 @@ func TestNULs(t *testing.T) {
 			gated, held := gateText(pieces)
 			shown := string(bytes.ReplaceAll(masked, []byte{0}, nil))
 			if gated != shown || held != m.MaskedBytes() {
-				t.Errorf("%s by %d: a pipe's text is %.300q, %d held, a terminal's %.300q, %d", tt.name, step, gated, held, shown, m.MaskedBytes())
+				t.Errorf("%s by %d: a pipe's text is %.300q, %d held back, a terminal's %.300q, %d", tt.name, step, gated, held, shown, m.MaskedBytes())
 			}
 			if step == len(tt.in) && (!strings.HasSuffix(shown, tt.want) || tt.held != held && !strings.HasPrefix(tt.name, "a program,") || tt.want == "" && shown != "") {
-				t.Errorf("%s: %.300q, %d held, want %.300q, %d", tt.name, shown, held, tt.want, tt.held)
+				t.Errorf("%s: %.300q, %d held back, want %.300q, %d", tt.name, shown, held, tt.want, tt.held)
 			}
 			if !bytes.Equal(bytes.Join(pieces, nil), []byte(tt.in)) {
-				t.Errorf("%s: what was written is changed", tt.name)
+				t.Errorf("%s: the written text is changed", tt.name)
 			}
 		}
 	}

@@ -15,7 +15,8 @@ func judged(t testing.TB, preset Preset, line string, allow ...string) Judgement
 	return e.Judge(Line{Text: line, Cwd: "/home/me/project", Home: "/home/me"})
 }
 
-// An allow rule lifts what it names, wherever options stand.
+// TestAllowRulesLiftWhatTheyName checks that an allow rule allows the commands that it names, wherever their options
+// are.
 //
 // FEATURES: R61
 func TestAllowRulesLiftWhatTheyName(t *testing.T) {
@@ -31,7 +32,7 @@ func TestAllowRulesLiftWhatTheyName(t *testing.T) {
 	} {
 		for _, preset := range []Preset{ReadOnly, Listed} {
 			if j := judged(t, preset, c[1], c[0]); j.Verdict != Allow {
-				t.Errorf("allow %s, %s: %s is asked about: %s (%s)", c[0], preset, c[1], j.Why, j.Words)
+				t.Errorf("allow %s, %s: %s needs approval: %s (%s)", c[0], preset, c[1], j.Why, j.Words)
 			}
 		}
 	}
@@ -75,7 +76,8 @@ func TestAllowRules_NameWhatTheyDoNotLift(t *testing.T) {
 	}
 }
 
-// Options in one word are each of them, also where a rule denies.
+// TestRulesTakeClustersApart checks that a cluster of options in one word counts as each of them, also for a rule that
+// denies.
 //
 // FEATURES: R61
 func TestRulesTakeClustersApart(t *testing.T) {
@@ -104,7 +106,7 @@ func TestExamples_Explained(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := New(Options{Allow: []string{"exactly rm 'x"}}); err == nil {
-		t.Error("a quotation mark is missing, and nobody says so")
+		t.Error("a missing quotation mark is not reported")
 	}
 }
 

@@ -15,7 +15,7 @@ func TestExecutionsAreJudgedByTheirFile(t *testing.T) {
 	}{
 		{"hard", "/usr/bin/rm", "rm|-rf|/", Deny},
 		{"hard", "/usr/bin/rm", "innocent|-rf|/", Deny},
-		{"hard", "/home/me/x", "rm|-rf|/", Deny}, // it calls itself rm: refused, whatever it is
+		{"hard", "/home/me/x", "rm|-rf|/", Deny}, // argv[0] is rm: denied, for any file
 		{"hard", "/usr/bin/rm", "rm|-rf|$HOME", Allow},
 		{"hard", "/usr/bin/rm", "rm|-rf|/tmp/x", Allow},
 		{"hard", "/usr/bin/echo", "echo|rm -rf /", Allow},
@@ -59,7 +59,7 @@ func TestExecutionsAreJudgedByTheirFile(t *testing.T) {
 		}
 	}
 	if j := engineFor(t, "hard").JudgeArgv("", nil, Line{}); j.Verdict != Allow {
-		t.Errorf("nothing at all: %+v", j)
+		t.Errorf("an empty line: %+v", j)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestProposedRules(t *testing.T) {
 		{"readonly", "python3 build.py", "allow exactly python3 build.py"},
 		{"readonly", "npm run build", "allow exactly npm run build"},
 		{"readonly", "git commit -m 'x y'", "allow git commit"},
-		// never: code, shells, wrappers, what is not known
+		// Never: code, shells, wrappers, unknown programs.
 		{"readonly", "python3 -c 'print(1)'", ""},
 		{"readonly", "python3", ""}, {"readonly", "python3 -", ""}, {"readonly", "perl -ne 'x' y", ""},
 		{"readonly", "bash", ""}, {"readonly", "bash x.sh", "allow exactly bash x.sh"}, {"readonly", "eval x", "allow exactly x"},
@@ -86,7 +86,7 @@ func TestProposedRules(t *testing.T) {
 		{"readonly", "find . -delete -exec touch {} +", ""}, // a rule for touch alone would not do
 		{"readonly", "go test ./... && git push origin main; go test -race .", "allow go test; allow exactly git push origin main"},
 		{"readonly", "mkdir a; bash x.sh", "allow mkdir; allow exactly bash x.sh"}, {"readonly", "mkdir a; ls; mkdir b", "allow mkdir"},
-		// what the shown text would not give again
+		// Words that the shown text would not give again.
 		{"readonly", "'x;git' push --force", "allow exactly 'x;git' push --force"}, {"readonly", `"it's" x`, `allow exactly 'it'\''s' x`},
 		{"readonly", "exactly x", "allow exactly exactly x"}, {"readonly", "'#x' y", "allow exactly '#x' y"},
 		{"listed", "sudo", ""}, {"listed", "ssh host", ""}, {"listed", "cat *", ""}, {"hard", "rm -rf /", ""},
@@ -104,7 +104,7 @@ func TestProposedRules(t *testing.T) {
 			continue
 		}
 		if typed, err := ParseTexts(strings.Join(names, "; ")); err != nil || !slices.EqualFunc(typed, rules, sameRule) {
-			t.Errorf("%s: who types %q gives %q, %v", c.line, names, typed, err)
+			t.Errorf("%s: typing %q gives %q, %v", c.line, names, typed, err)
 		}
 		e, err := New(Options{Preset: Preset(c.policy), Rules: rules})
 		if err != nil {
@@ -122,7 +122,8 @@ func TestProposedRules(t *testing.T) {
 	}
 }
 
-// An exact rule answers a question of a preset, and neither a denial nor the question of a rule.
+// TestExactRulesAnswerQuestionsOnly checks that an exact rule answers the approval requirement of a preset, and neither
+// a denial nor the requirement of a rule.
 func TestExactRulesAnswerQuestionsOnly(t *testing.T) {
 	e, err := New(Options{Rules: []Rule{
 		{Program: "crontab", Words: []string{"-r"}, Exact: true},
@@ -183,7 +184,8 @@ func TestGroups_WithoutRepetition(t *testing.T) {
 	}
 }
 
-// A variable that names code or a program means the same whether it is given to one command or set on the line before it.
+// TestVariablesSetBefore checks that a variable that names code or a program means the same whether it is given to one
+// command or set on the line before it.
 //
 // FEATURES: R61
 func TestVariablesSetBefore(t *testing.T) {

@@ -58,7 +58,8 @@ func TestHostileLinesAreAnswered(t *testing.T) {
 	}
 }
 
-// Readers of other shells answer too, and a denial before the line is kept.
+// TestHostileLinesOfOtherShellsAreAnswered checks that readers of other shells answer too, and that a denial before the
+// line is kept.
 //
 // FEATURES: R62
 func TestHostileLinesOfOtherShellsAreAnswered(t *testing.T) {
@@ -77,8 +78,8 @@ func TestHostileLinesOfOtherShellsAreAnswered(t *testing.T) {
 	}
 }
 
-// What is long and harmless is judged, and what is in it is found: text in here-documents, many words, many
-// lines.
+// TestLongLinesAreJudged checks that a long harmless line is judged, and that commands in it are found: text in
+// here-documents, many words, many lines.
 //
 // FEATURES: R61 R62
 func TestLongLinesAreJudged(t *testing.T) {

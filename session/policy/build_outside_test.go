@@ -144,7 +144,8 @@ func TestBuildOfEveryDay(t *testing.T) {
 	}
 }
 
-// Of a program that has to stay in the project each option is known, in all the ways in which it may be written.
+// TestBuildKnowsEachOptionOfWhatStaysInside checks that each option of a program that must stay in the project is
+// known, in all its spellings.
 //
 // FEATURES: R61
 func TestBuildKnowsEachOptionOfWhatStaysInside(t *testing.T) {

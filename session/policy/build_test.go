@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The preset build lets an ordinary build happen, on the line and as executions.
+// TestBuildLetsAnOrdinaryBuildHappen checks that the preset build allows an ordinary build, on the line and as
+// executions.
 //
 // FEATURES: R61 R107
 func TestBuildLetsAnOrdinaryBuildHappen(t *testing.T) {
@@ -43,7 +44,8 @@ func TestBuildLetsAnOrdinaryBuildHappen(t *testing.T) {
 	}
 }
 
-// kill that only prints names of signals is allowed: fish runs it for its prompt after a line that failed.
+// TestKill_ListsSignals checks that kill that only lists names of signals is allowed: fish runs it for its prompt after
+// a line that failed.
 //
 // FAULT: J
 func TestKill_ListsSignals(t *testing.T) {
@@ -82,7 +84,7 @@ func TestBuildAllowsStepsOfItsPrograms(t *testing.T) {
 			t.Errorf("listed: %s is allowed", line)
 		}
 	}
-	// A manager of versions outside of HOME is one where root has put it, or in the account's own home.
+	// A version manager outside of HOME counts if it is where root has put it, or in the account's home.
 	argv := []string{"/opt/.pyenv/libexec/pyenv-which", "python3"}
 	for _, c := range []struct {
 		file string

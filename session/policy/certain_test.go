@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What a line assigns or declares counts for what follows only where it is sure to have happened.
+// TestWhatIsNotSureToHaveHappened checks that an assignment or declaration of a line affects later commands only if it
+// certainly ran.
 //
 // FEATURES: R60 R62
 func TestWhatIsNotSureToHaveHappened(t *testing.T) {
@@ -69,7 +70,8 @@ func TestWhatIsNotSureToHaveHappened(t *testing.T) {
 	}
 }
 
-// What a line means depends on what was left in its shell by the lines before, as far as these are known to have run.
+// TestLinesAfterOthers checks that the meaning of a line depends on the state that earlier lines left in its shell, as
+// far as these are known to have run.
 //
 // FEATURES: R60 R61 R62
 func TestLinesAfterOthers(t *testing.T) {
@@ -106,7 +108,7 @@ func TestLinesAfterOthers(t *testing.T) {
 		{Hard, []string{`… rm() { echo "$@"; }`}, `rm -rf /`, Deny},
 		{Hard, []string{"f() { $(echo `echo rm`) -rf \"$1\"; }"}, `f /`, Deny},
 		{Hard, []string{`… cd /tmp/other`}, `rm -rf *`, Ask},
-		{Hard, []string{`sleep 1; cd /tmp/other`}, `rm -rf *`, Allow}, // the shell has said where it is
+		{Hard, []string{`sleep 1; cd /tmp/other`}, `rm -rf *`, Allow}, // the shell has reported its directory
 		{Hard, []string{`readonly x=rm`, `x=ls`}, `$x -rf /`, Ask},
 		{Hard, []string{`x=` + dirty[:60000], `y=` + dirty[:60000], `z=` + dirty[:60000], `u=` + dirty[:60000], `v=` + dirty[:60000]}, `ls`, Ask},
 		{Hard, []string{`D=/tmp/build`, `. ./env.sh`}, `rm -rf $D`, Ask},
@@ -119,7 +121,7 @@ func TestLinesAfterOthers(t *testing.T) {
 		{Build, []string{`alias ls=curl`}, `ls example.org`, Ask},
 		{Build, []string{`PATH=/tmp/x:$PATH`}, `git status`, Ask},
 		{Build, []string{`export PATH=/tmp/x:$PATH`}, `git status`, Ask},
-		{Build, []string{`false && PATH=/tmp/x:$PATH`}, `git status`, Ask}, // as it was, or not
+		{Build, []string{`false && PATH=/tmp/x:$PATH`}, `git status`, Ask}, // PATH is unchanged, or not
 		{Build, []string{`PATH=$PATH:/tmp/x`}, `git status`, Allow},
 		{Build, []string{`PATH=~/.local/bin:/usr/local/go/bin:$PATH`}, `git status`, Allow},
 		{Build, []string{`PATH=/usr/bin/../../tmp/x:$PATH`}, `git status`, Ask},
@@ -151,7 +153,7 @@ func TestLinesAfterOthers(t *testing.T) {
 	}
 }
 
-// The shell's own word on its variables counts more than what was read out of lines.
+// TestStateWithTheShellsWord checks that the shell's own report of its variables overrides what was derived from lines.
 //
 // FEATURES: R62
 func TestStateWithTheShellsWord(t *testing.T) {
@@ -194,7 +196,7 @@ func TestFunctionsDeclaredWithEachLine(t *testing.T) {
 		line, call string
 		want       Verdict
 	}{
-		{`ls; f() { rm -rf "$1"; }`, "f /", Deny}, // either is called
+		{`ls; f() { rm -rf "$1"; }`, "f /", Deny}, // either command is called
 		{"ls; g() sh <<E\nls\nE", "g", Allow},
 		{"ls; g() sh <<E\nrm -rf /\nE", "g", Deny},
 	} {
@@ -284,7 +286,7 @@ func TestWaysAround(t *testing.T) {
 		line  string
 		want  Verdict
 	}{
-		// What a file that is sourced may have set is not known; what is set after it is.
+		// Variables that a sourced file may have set are unknown; those set after it are known.
 		{e, "", `D=build; . ~/.bashrc; rm -rf $D`, Ask},
 		{e, "", `x=ls; . venv/bin/activate; $x`, Ask},
 		{e, "", `. venv/bin/activate; x=ls; $x`, Allow},
@@ -381,7 +383,8 @@ func TestWaysAround(t *testing.T) {
 	}
 }
 
-// Any lines after one another are judged without a panic, and what is remembered of them is bounded.
+// FuzzLinesAfterOthers checks that any sequence of lines is judged without a panic, and that the remembered state is
+// bounded.
 func FuzzLinesAfterOthers(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"x=rm", "y=$x", "$y -rf /"}, {"f() { f; }", "f & f", "f"}, {"alias a=b", "alias b=a", "a"}, {"unset -f f", "f() { $1; }", "f f"},

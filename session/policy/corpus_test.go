@@ -113,7 +113,7 @@ func TestCorpora(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no corpora in testdata", err)
 	}
-	// A larger collection may stand elsewhere: it is judged too where it is named.
+	// A larger collection may be elsewhere: it is judged too if its path is given.
 	if dir := os.Getenv("LONGTERM_POLICY_EXAMPLES"); dir != "" {
 		more, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 		if err != nil || len(more) == 0 {

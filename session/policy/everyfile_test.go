@@ -148,7 +148,8 @@ func TestWalkOverHome_Asks_WhenItEndsInWriter(t *testing.T) {
 	`)
 }
 
-// All parameters of shell text with arguments are the same: $0, $1, $@, and those that many words fill.
+// TestArguments_Followed_WhicheverParameterNamesThem checks that all parameters of shell text with arguments are
+// followed: $0, $1, $@, and those that many words fill.
 //
 // FAULT: G4
 func TestArguments_Followed_WhicheverParameterNamesThem(t *testing.T) {
@@ -208,7 +209,8 @@ func TestArguments_Followed_WhicheverParameterNamesThem(t *testing.T) {
 	`)
 }
 
-// A file that the line has filled with the names of a walk is that walk wherever it is read.
+// TestListOfWalk_IsTheWalk_WhereverItIsRead checks that a file that the line has filled with the names of a walk counts
+// as that walk wherever it is read.
 //
 // FAULT: G4
 func TestListOfWalk_IsTheWalk_WhereverItIsRead(t *testing.T) {
@@ -276,7 +278,8 @@ func TestListOfWalk_IsTheWalk_WhereverItIsRead(t *testing.T) {
 	`)
 }
 
-// A walk without a start begins at the current directory, which may be a home.
+// TestWalkWithoutStart_Asks_WhenDirectoryIsHome checks that a walk without a start begins at the current directory,
+// which may be a home.
 //
 // FAULT: G4
 func TestWalkWithoutStart_Asks_WhenDirectoryIsHome(t *testing.T) {
@@ -345,7 +348,8 @@ func TestWalkWithoutStart_Asks_WhenDirectoryIsHome(t *testing.T) {
 	`)
 }
 
-// Shells have their own ways to name files, to run code and to pass on the names of a walk.
+// TestOtherShells_AskAboutWalks_InTheirOwnWords checks that the ways of other shells to name files, to run code and to
+// pass on the names of a walk need approval too.
 //
 // FAULT: G4
 func TestOtherShells_AskAboutWalks_InTheirOwnWords(t *testing.T) {

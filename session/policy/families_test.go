@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// damageLine is a line that a row of the table of damages is about, with target for what it does to.
+// damageLine is a line with damage of a row of the table; target is replaced by what it damages.
 func damageLine(r damage.Row, program, target string) string {
 	first := func(list string) string {
 		word, _, _ := strings.Cut(strings.TrimSpace(list), " ")
@@ -100,7 +100,8 @@ func TestVariablesThatProgramsTake(t *testing.T) {
 	})
 }
 
-// A file without which the machine does not work, in the hands of any program or code that is not known to leave it alone.
+// TestFilesThatTheMachineNeeds checks that critical files are protected from any program or code that is not known to
+// leave them unchanged.
 //
 // FEATURES: R60
 func TestFilesThatTheMachineNeeds(t *testing.T) {
@@ -184,7 +185,8 @@ func TestReadBehindAnAssignment(t *testing.T) {
 	})
 }
 
-// Numbers of all processes are known wherever they go, and those of some are not taken for them.
+// TestNumbersOfAllProcesses checks that the numbers of all processes are recognised wherever they are used, and are
+// distinguished from those of some processes.
 //
 // FEATURES: R60
 func TestNumbersOfAllProcesses(t *testing.T) {
@@ -211,7 +213,7 @@ func TestFilesOfTheProjectThatTheLineWrites(t *testing.T) {
 				row.text = row.text[2:]
 			}
 			if file == ".envrc" && row.after == "ls" {
-				continue // it is asked about where it is written
+				continue // needs approval where it is written
 			}
 			line := "cat > " + file + " <<'E'\n" + row.text + "E\n" + row.after
 			if j := e.Judge(Line{Text: line, Cwd: "/home/me/project", Home: "/home/me"}); (j.Verdict != Allow) != (row.want != Allow) {
@@ -225,7 +227,8 @@ func TestFilesOfTheProjectThatTheLineWrites(t *testing.T) {
 	})
 }
 
-// What ends the machine, cuts its network, or destroys, publishes or rewrites elsewhere asks by kind, in each way to run it.
+// TestHard_AsksAboutTheMachineAndOthers checks that commands that shut the machine down, cut its network, or destroy,
+// publish or rewrite data elsewhere need approval by kind, in each way to run them.
 //
 // FEATURES: R61
 func TestHard_AsksAboutTheMachineAndOthers(t *testing.T) {

@@ -57,7 +57,7 @@ func TestScriptsOfShellsWithApplets(t *testing.T) {
 		if j.Verdict != want {
 			t.Errorf("%s: %s (%s)", line, j.Verdict, j.Why)
 		}
-		if line == "/bin/busybox sh ./x" && j.Rule != "hard:applets" { // of a script's interpreter, what is not known is no question
+		if line == "/bin/busybox sh ./x" && j.Rule != "hard:applets" { // unknown options of a script's interpreter need no approval
 			t.Errorf("%s: %s", line, j.Rule)
 		}
 	}

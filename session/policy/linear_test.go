@@ -8,7 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// work is how many bytes judging a line allocates: what takes long takes memory for it, and that does not depend on the machine.
+// work returns how many bytes judging a line allocates: long work allocates much, and this does not depend on the
+// machine.
 func work(e *Engine, l Line) float64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -41,7 +42,7 @@ func TestLongLinesTakeLinearWork(t *testing.T) {
 			if row.shell == "fish" && strings.HasPrefix(row.unit, "'") { // they are parsed once, and are not a part of a word each
 				limit = maxWorkOfQuotes
 			}
-			if strings.HasPrefix(row.unit, "cd ") { // each keeps where it leads to, which is as long as paths may be
+			if strings.HasPrefix(row.unit, "cd ") { // each keeps its target, which is as long as paths may be
 				limit = maxWorkOfPaths
 			}
 			if most = max(most, did); did > moreWork*limit {

@@ -27,7 +27,8 @@ func (l linksOf) Entries(dir string) (entries []Entry, known bool) {
 	return entries, !strings.HasSuffix(dir, "/many")
 }
 
-// A name counts as where it leads: a link that an archive or a clone has brought writes outside of the project.
+// TestLinks_JudgedByWhereTheyLead checks that a name counts as its link's target: a link of an archive or a clone
+// writes outside of the project.
 //
 // FAULT: G19
 func TestLinks_JudgedByWhereTheyLead(t *testing.T) {
@@ -166,7 +167,8 @@ func TestBuild_AsksAboutHomeBelowTmp(t *testing.T) {
 	`)
 }
 
-// A directory that is entered through a link is where the link leads, also through a link that the same line makes.
+// TestWalk_FollowsLinkToItsStart checks that a directory that is entered through a link counts as the link's target,
+// also if the same line creates the link.
 //
 // FAULT: G19
 func TestWalk_FollowsLinkToItsStart(t *testing.T) {
@@ -229,7 +231,7 @@ func TestWalk_FollowsLinkToItsStart(t *testing.T) {
 	`)
 }
 
-// A glob is what it finds: a link among its names is followed.
+// TestGlob_FollowsLinksThatItFinds checks that a glob follows the links among the names that it finds.
 //
 // FAULT: G19
 func TestGlob_FollowsLinksThatItFinds(t *testing.T) {
@@ -291,7 +293,8 @@ func TestGlob_FollowsLinksThatItFinds(t *testing.T) {
 	`)
 }
 
-// Programs go up from where a link leads, and the shell's cd may do so.
+// TestDotDot_LeadsAboveALinksTarget checks that "..", after a link, leads above the link's target for programs, and may
+// do so for the shell's cd.
 //
 // FAULT: G19
 func TestDotDot_LeadsAboveALinksTarget(t *testing.T) {

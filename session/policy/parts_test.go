@@ -76,7 +76,7 @@ func TestAProgramHasOneDenial(t *testing.T) {
 	for _, row := range denials {
 		for name := range strings.FieldsSeq(row.programs) {
 			if seen[name] {
-				t.Errorf("%s stands in two rows", name)
+				t.Errorf("%s is in two rows", name)
 			}
 			seen[name] = true
 		}

@@ -71,7 +71,7 @@ func TestPresetBuild(t *testing.T) {
 	}
 }
 
-// wrap are ways to run a command: what stands for %s is the command, quoted where %q is.
+// wrap lists ways to run a command: %s is replaced by the command, %q by the quoted command.
 var wrap = []string{"%s", "sudo %s", "sudo -n -u root -- %s", "doas %s", "env A=b %s", "env -i %s", "nice " +
 	"-n 5 %s", "nohup %s", "timeout -k 1 5 %s",
 	"time %s", "stdbuf -oL %s", "setsid %s", "ionice -c2 -n 7 %s", "command %s", "exec %s", "true && %s",
@@ -130,7 +130,7 @@ func simple(w string) bool {
 		!strings.HasPrefix(w, "x=") && !strings.Contains(w, "trap") && !strings.Contains(w, "<")
 }
 
-// compound reports whether any list of commands may stand in a way to run a command.
+// compound reports whether a way to run a command accepts any list of commands.
 func compound(w string) bool { return strings.Contains(w, "( %s )") || strings.Contains(w, "; do %s") }
 
 func TestHarmlessStaysAllowed(t *testing.T) {

@@ -71,8 +71,8 @@ var (
 		"docker exec x", "uv run", "poetry run", "setarch x86_64", "torsocks", "xvfb-run", "script -q x -c"}
 )
 
-// around are ways to write a list of commands: T stands for text, Q for text quoted as one word, N for a name
-// that is not used elsewhere.
+// around lists ways to write a list of commands: T is replaced by text, Q by text quoted as one word, N by a name that
+// is not used elsewhere.
 var (
 	around = []string{"T", "( T )", "{ T; }", "if true; then T; fi", "if false; then :; else T; fi", "for N in 1; do T; done",
 		"while :; do T; break; done", "until T; do break; done", "case x in x) T;; esac", "true && { T; }", "false || { T; }",
@@ -130,7 +130,7 @@ func (c *composer) text(t string) string {
 	if strings.Contains(t, "\n") && strings.Contains(w, "T #") || strings.HasSuffix(t, "& wait") && strings.HasPrefix(w, "until") {
 		w = "T"
 	}
-	// After a here-document or a comment what closes the wrapper stands on a line of its own.
+	// After a here-document or a comment, the wrapper's closing part is on a separate line.
 	closed := t
 	if strings.Contains(t, "<<'E'") || strings.Contains(t, "#") || strings.HasSuffix(t, "& wait") {
 		closed += "\n"
@@ -210,7 +210,7 @@ func TestRandomLines(t *testing.T) {
 			asked++
 		}
 	}
-	if asked > each*2/5 { // a third of the wrappers run what nobody knows before
+	if asked > each*2/5 { // a third of the wrappers run unknown code before
 		t.Errorf("%d of %d denials are only questions", asked, each)
 	}
 	quieted := asked
@@ -225,7 +225,7 @@ func TestRandomLines(t *testing.T) {
 		}
 	}
 	if asked > each*2/5 {
-		t.Errorf("%d of %d harmless lines are asked about", asked, each)
+		t.Errorf("%d of %d harmless lines need approval", asked, each)
 	}
 	for range each {
 		l.Text = c.line([]string{"touch", "a b"})
@@ -239,8 +239,8 @@ func TestRandomLines(t *testing.T) {
 	t.Logf("%d lines; %d denials and %d harmless lines became questions; %d wrong", 3*each, quieted, asked, wrong)
 }
 
-// The truth of a sample is what bash really does: a line that leaves the mark has run touch, and the engine
-// must have seen it.
+// TestRandomLinesReallyRun checks that the engine sees what bash really does: a sample line that leaves the mark has
+// run touch, and must need approval.
 //
 // FEATURES: R61
 func TestRandomLinesReallyRun(t *testing.T) {

@@ -109,7 +109,8 @@ func TestReading_AsksAboutLookupsAndFetches(t *testing.T) {
 	`)
 }
 
-// An install directory in PATH makes what build installs a program that others run: under a usual name, or one that is not known.
+// TestBuild_AsksAboutInstallingUsualNames checks that an install directory in PATH makes build's result a program that
+// others run: under a usual name, or one that is unknown.
 //
 // FAULT: G16
 func TestBuild_AsksAboutInstallingUsualNames(t *testing.T) {
@@ -166,7 +167,7 @@ func TestBuild_AsksAboutInstallingUsualNames(t *testing.T) {
 	`)
 }
 
-// Code that puts the command together which it runs is unknown.
+// TestComputedCommand_IsUnknown checks that code that composes the command that it runs is unknown.
 //
 // FAULT: G16
 func TestComputedCommand_IsUnknown(t *testing.T) {

@@ -14,7 +14,7 @@ var codeOf = map[string]string{"sh": "rm -rf /", "awk": `BEGIN{system("rm -rf /"
 	"lisp":    `(run-program "/bin/rm" (list "-rf" "/"))`,
 	"console": "x rm -rf /", "other": "system(\"rm -rf /\")", "powershell": `rd /s /q C:\`}
 
-// notAlone are rows whose reading cannot be shown by the program's name and one operand.
+// notAlone lists rows whose reading cannot be shown by the program's name and one operand.
 var notAlone = map[string]string{
 	"bc": "it only reads without operands", "dc": "it only reads without operands",
 	"set": "it shows the environment with its secrets", "export": "it shows the environment with its secrets",
@@ -23,8 +23,8 @@ var notAlone = map[string]string{
 	"tar": "its old form has its options in a word of its own", "stty": "with operands it changes the terminal", "yq": "its operand is code",
 }
 
-// Each claim of a row of the table of programs takes effect in the engine: for each, a command is made of the
-// row, and judged. A claim that does nothing is named.
+// TestEveryRowOfTheTableIsProven checks that each claim of a row of the table of programs takes effect in the engine:
+// for each, a command is made of the row, and judged. A claim without effect is named.
 //
 // FEATURES: R61
 func TestEveryRowOfTheTableIsProven(t *testing.T) {
@@ -38,7 +38,7 @@ func TestEveryRowOfTheTableIsProven(t *testing.T) {
 				for _, place := range []string{"/", "~", "$HOME", "/*"} { // whichever is removed
 					line := strings.ReplaceAll(line, "rm -rf /", "rm -rf "+place)
 					if j := e.Judge(Line{Text: line, Cwd: "/home/me/x", Home: "/home/me"}); j.Verdict == Allow {
-						t.Errorf("row %q says %s, but this is allowed: %s", name, claim, line)
+						t.Errorf("row %q claims %s, but this is allowed: %s", name, claim, line)
 					}
 					if !strings.Contains(line, "rm -rf") {
 						break
@@ -71,7 +71,7 @@ func TestEveryRowOfTheTableIsProven(t *testing.T) {
 					stopped(hard, "its first operand is code", name+" "+quoted+" x")
 				}
 			} else if p.Code != "" {
-				t.Errorf("row %q has code of language %q, which no test knows", name, p.Lang)
+				t.Errorf("row %q has code of language %q, which has no test", name, p.Lang)
 			}
 			filler := strings.Repeat(" x", p.Skip)
 			switch p.Run {
@@ -118,14 +118,14 @@ func TestEveryRowOfTheTableIsProven(t *testing.T) {
 			if _, left := notAlone[name]; !left && !p.SubOnly {
 				claims++
 				if j := readonly.Judge(Line{Text: reading, Cwd: "/home/me/x", Home: "/home/me"}); j.Verdict != Allow {
-					t.Errorf("row %q says that it reads, but %q: %s (%s)", name, reading, j.Verdict, j.Why)
+					t.Errorf("row %q claims to read, but %q: %s (%s)", name, reading, j.Verdict, j.Why)
 				}
 			}
 			each(p.Unsafe, func(o string) { stopped(readonly, o+" makes it do more", reading+" "+o+" y") })
 			if p.Strict {
 				stopped(readonly, "other options than its own make it do more", reading+" --unheard-of=x")
 			}
-			each(p.Values, func(o string) { // an option that may be taken for a value
+			each(p.Values, func(o string) { // an option that could be read as a value
 				if u := strings.Fields(p.Unsafe); len(u) > 0 && strings.HasPrefix(u[0], "-") && !p.OneDash {
 					stopped(readonly, "whatever "+o+" takes, "+u[0]+" makes it do more", reading+" "+o+" "+u[0])
 				}

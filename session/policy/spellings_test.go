@@ -42,7 +42,7 @@ func TestPathsThroughManyLinks(t *testing.T) {
 	}
 }
 
-// What a home lies in holds the homes of others, too, and is not always /home.
+// TestWhatHomesLieIn checks that a directory of homes holds other users' homes too, and is not always /home.
 //
 // FEATURES: R60
 func TestWhatHomesLieIn(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWhereGitWorks(t *testing.T) {
 	})
 }
 
-// A loop gets the names that a command prints as xargs does.
+// TestWhatLoopsGetFromFind checks that a loop gets the names that a command prints, as xargs does.
 //
 // FEATURES: R60
 func TestWhatLoopsGetFromFind(t *testing.T) {
@@ -134,12 +134,13 @@ func TestMoreSpellingsOfWhatHardForbids(t *testing.T) {
 	})
 	for line, want := range map[string]bool{`rm \`: true, `to\`: true, `echo a\\`: false, `ls`: false} {
 		if j := engineFor(t, "hard").Judge(Line{Text: line, Shell: "fish"}); j.IsIncomplete != want {
-			t.Errorf("%q goes on: %v", line, j.IsIncomplete)
+			t.Errorf("%q continues: %v", line, j.IsIncomplete)
 		}
 	}
 }
 
-// What only names a text, a branch or how much a program does is no reason to ask.
+// TestWordsThatBuildDoesNotAskAbout checks that a word that only names a text, a branch or a program's degree of work
+// needs no approval.
 //
 // FEATURES: R61
 func TestWordsThatBuildDoesNotAskAbout(t *testing.T) {
@@ -160,7 +161,8 @@ func TestWordsThatBuildDoesNotAskAbout(t *testing.T) {
 	})
 }
 
-// A parenthesis in quotes is not a glob qualifier of zsh, and stays in the word.
+// TestQuotedParenthesis_IsNoQualifier checks that a parenthesis in quotes is not a glob qualifier of zsh, and stays in
+// the word.
 //
 // FAULT: G16
 func TestQuotedParenthesis_IsNoQualifier(t *testing.T) {
@@ -198,7 +200,8 @@ func TestNeededFile_NeedsApproval_WithAnyOptions(t *testing.T) {
 	}
 }
 
-// zsh expands a variable to one word unless the user's options split it. The line is judged both ways.
+// TestVariableOfZsh_IsJudgedWholeAndSplit checks that zsh expands a variable to one word unless the user's options
+// split it. The line is judged both ways.
 //
 // FAULT: G4
 func TestVariableOfZsh_IsJudgedWholeAndSplit(t *testing.T) {
@@ -218,7 +221,7 @@ func TestVariableOfZsh_IsJudgedWholeAndSplit(t *testing.T) {
 	}
 }
 
-// A zsh at its prompt has no comments by default, and runs the text after a #.
+// TestCommentsOfZsh_MayRun checks that a zsh at its prompt has no comments by default, and runs the text after a #.
 //
 // FAULT: G4
 func TestCommentsOfZsh_MayRun(t *testing.T) {

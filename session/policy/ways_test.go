@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What starts a shell, what programs of other purposes run, names that other shells give, copies, and values that are put
-// together: each is the command that it is.
+// TestWaysToWhatHardForbids checks that what starts a shell, what programs of other purposes run, names in other
+// shells, copies, and composed values count as the command that they run.
 //
 // FEATURES: R60 R61
 func TestWaysToWhatHardForbids(t *testing.T) {
@@ -83,7 +83,8 @@ func TestWaysToWhatHardForbids(t *testing.T) {
 	})
 }
 
-// Simple compositions of text in Python are put together; formats that are filled in with what is not known may be anything.
+// TestPythonsTextIsPutTogether checks that simple compositions of text in Python are evaluated, and that formats with
+// unknown values may be anything.
 //
 // FEATURES: R60
 func TestPythonsTextIsPutTogether(t *testing.T) {
@@ -116,7 +117,8 @@ func TestTextsAndOtherTerminals(t *testing.T) {
 	checkSpellings(t, "rule:deny /usr/bin/touch", l, []spelling{{"", "/bin/touch x", Deny}, {"", "ls", Allow}})
 }
 
-// Programs that are given what they run in a variable, in a script that the line makes, or by the shell's own means.
+// TestWhatIsRunByOtherPrograms checks that programs that get their command in a variable, in a script that the line
+// creates, or by the shell's own means count as that command.
 //
 // FEATURES: R61
 func TestWhatIsRunByOtherPrograms(t *testing.T) {
@@ -176,7 +178,8 @@ func TestReadonlyAsksOfOtherHosts(t *testing.T) {
 	})
 }
 
-// A home is as much as the root, however it is written, and whichever program is given the command.
+// TestHomesInTextsOfOtherPrograms checks that a home is protected like the root, in any spelling, and for any program
+// that gets the command.
 //
 // FEATURES: R61
 func TestHomesInTextsOfOtherPrograms(t *testing.T) {
@@ -211,7 +214,7 @@ func TestHomesInTextsOfOtherPrograms(t *testing.T) {
 	})
 }
 
-// What looks as if it wrote a file that the machine needs, and does not.
+// TestWhatOnlyLooksLikeWriting checks commands that only seem to write a critical file: none needs approval.
 //
 // FEATURES: R61
 func TestWhatOnlyLooksLikeWriting(t *testing.T) {

@@ -2,7 +2,8 @@ package policy
 
 import "testing"
 
-// PowerShell joins all words behind -Command to one line, whether they are quoted or not.
+// TestPowerShell_JoinsWordsBehindCommand checks that PowerShell joins all words behind -Command to one line, whether
+// they are quoted or not.
 //
 // FAULT: G12
 func TestPowerShell_JoinsWordsBehindCommand(t *testing.T) {

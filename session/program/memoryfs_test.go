@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A file in memory returns the written bytes.
+// TestMemoryFile_ReadsWhatWasWritten checks that a file in memory returns the written bytes.
 // FEATURES: R87
 func TestMemoryFile_ReadsWhatWasWritten(t *testing.T) {
 	m := newMemoryFS()

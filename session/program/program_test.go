@@ -88,7 +88,8 @@ func TestStart_Dialogue(t *testing.T) {
 	}
 }
 
-// An Expect without a match shows the unread output, even if its context had ended before.
+// TestExpectError_ShowsUnreadOutput checks that an Expect without a match shows the unread output, even if its context
+// had ended before.
 // FEATURES: R51, R87
 // FAULT: B18
 func TestExpectError_ShowsUnreadOutput(t *testing.T) {
@@ -219,8 +220,8 @@ func isAlive(pid int) bool {
 	return !strings.Contains(string(b), ") Z ")
 }
 
-// Close ends all processes of a program: those that ignore signals, and those that left the process group, the terminal
-// session or their parent.
+// TestClose_KillsProcessTree checks that Close ends all processes of a program: those that ignore signals, and those
+// that left the process group, the terminal session or their parent.
 // FEATURES: R87
 func TestClose_KillsProcessTree(t *testing.T) {
 	for _, way := range []string{"close", "context"} {
@@ -259,7 +260,8 @@ func TestClose_KillsProcessTree(t *testing.T) {
 	}
 }
 
-// After Close no goroutine or descriptor of Start is left, however the program ended.
+// TestClose_LeaksNothing checks that after Close no goroutine or descriptor of Start is left, however the program
+// ended.
 // FEATURES: R87
 func TestClose_LeaksNothing(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
@@ -315,7 +317,8 @@ func TestClose_LeaksNothing(t *testing.T) {
 	}
 }
 
-// A flood is read to its end in bounded memory: old output is deleted, new output is not.
+// TestExpect_FloodInBoundedMemory checks that a flood is read to its end in bounded memory: old output is deleted, new
+// output is not.
 // FEATURES: R51, R87
 func TestExpect_FloodInBoundedMemory(t *testing.T) {
 	const history = 2 << 20
@@ -353,7 +356,7 @@ func TestExec_Shells(t *testing.T) {
 			if r, err = p.Exec(testContext(t), "cd /"); err != nil || r.CwdAfter != "/" {
 				t.Errorf("got %+v, error %v", r, err)
 			}
-			send(t, p, "printf 'said%s\\n' again\r") // what was executed is read; what is typed now is not
+			send(t, p, "printf 'said%s\\n' again\r") // executed input is read; input typed now is not
 			expect(t, p, Text("saidagain"))
 		})
 	}

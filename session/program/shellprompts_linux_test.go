@@ -10,8 +10,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// TestQuestionOfTheShell_WaitsForItsAnswer runs lines whose text does not show that a builtin reads with the shell's own line editor.
-// Each waits for input, has the answer and its status, and its output so far is without the line that was typed.
+// TestQuestionOfTheShell_WaitsForItsAnswer runs lines whose text does not show that a builtin reads with the shell's
+// own line editor. Each waits for input, has the answer and its status, and its output so far is without the typed
+// line.
 //
 // FAULT: H3
 func TestQuestionOfTheShell_WaitsForItsAnswer(t *testing.T) {

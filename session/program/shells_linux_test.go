@@ -76,8 +76,8 @@ func deref(n *int) any {
 	return *n
 }
 
-// Replies to queries of a program that did not read them are no keys for the shell's editor and no part of the next
-// line.
+// TestExec_UnreadTerminalReplies checks that replies to queries of a program that did not read them are no keys for the
+// shell's editor and no part of the next line.
 // FAULT: A13, E3
 func TestExec_UnreadTerminalReplies(t *testing.T) {
 	forEachShell(t, func(t *testing.T, p *Program, kind string) {
@@ -85,7 +85,7 @@ func TestExec_UnreadTerminalReplies(t *testing.T) {
 		for _, line := range []string{
 			"printf '" + queries + "'",               // ends before its query is read
 			"printf '" + queries + "'; sleep 0.2",    // does not read the replies
-			"sleep 0.1; printf '\\033P$qm\\033\\\\'", // DCS: in bash its reply begins a search
+			"sleep 0.1; printf '\\033P$qm\\033\\\\'", // DCS: in bash its reply starts a search
 		} {
 			if _, err := p.Exec(testContext(t), line); err != nil {
 				t.Fatal(err)
@@ -95,7 +95,8 @@ func TestExec_UnreadTerminalReplies(t *testing.T) {
 	})
 }
 
-// A partial line, typed before the first prompt or at one, is not part of a submitted line.
+// TestExec_ClearsPartialLine checks that a partial line, typed before the first prompt or at one, is not part of a
+// submitted line.
 // FAULT: B2
 func TestExec_ClearsPartialLine(t *testing.T) {
 	forEachShell(t, func(t *testing.T, p *Program, kind string) {
@@ -108,7 +109,8 @@ func TestExec_ClearsPartialLine(t *testing.T) {
 	})
 }
 
-// A canceled line does not affect later lines: nothing is typed before the shell has handled the interrupt.
+// TestExec_AfterCanceledLine checks that a canceled line does not affect later lines: nothing is typed before the shell
+// has handled the interrupt.
 // FAULT: A10, A21
 func TestExec_AfterCanceledLine(t *testing.T) {
 	forEachShell(t, func(t *testing.T, p *Program, kind string) {
@@ -119,7 +121,7 @@ func TestExec_AfterCanceledLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i%2 == 1 { // at its beginning, else while it is being typed
+			if i%2 == 1 { // at its start, else while it is being typed
 				<-run.StartedC
 			}
 			if err := p.session.Drop(t.Context(), run); err != nil {
@@ -159,7 +161,8 @@ func TestUnfinishedOutput_StaysOnTheScreen(t *testing.T) {
 	})
 }
 
-// A shell whose prompt or hooks were changed still ends its lines, with their true status.
+// TestExec_LostHooks checks that a shell whose prompt or hooks were changed still ends its lines, with their true
+// status.
 // FAULT: E5
 func TestExec_LostHooks(t *testing.T) {
 	lines := map[string][]string{
@@ -175,7 +178,8 @@ func TestExec_LostHooks(t *testing.T) {
 	}, "bash", "zsh", "dash", "mksh", "ksh")
 }
 
-// A prompt without marks that a line has set does not count as a program that needs input: the line ends.
+// TestExec_NewPrompt_NeedsNoInput checks that a prompt without marks that a line has set does not count as a program
+// that needs input: the line ends.
 // FAULT: E5
 func TestExec_NewPrompt_NeedsNoInput(t *testing.T) {
 	forEachShell(t, func(t *testing.T, p *Program, kind string) {
@@ -193,8 +197,8 @@ func TestExec_NewPrompt_NeedsNoInput(t *testing.T) {
 	}, "bash", "zsh", "dash", "mksh", "ksh")
 }
 
-// zsh prints no prompt that is wider than the terminal. It is at its prompt all the same, including the first one, for
-// which no line waits.
+// TestExec_NarrowTerminal checks that zsh prints no prompt that is wider than the terminal. It is at its prompt
+// nevertheless, including the first one, for which no line waits.
 // FAULT: E10
 func TestExec_NarrowTerminal(t *testing.T) {
 	p := startShell(t, Cmd{Argv: []string{"zsh"}, Cols: 2, Rows: 2})
@@ -203,7 +207,8 @@ func TestExec_NarrowTerminal(t *testing.T) {
 	}
 }
 
-// A builtin that reads is no prompt, even if it uses the shell's own editor.
+// TestExec_ReadBuiltin_IsNoPrompt checks that a builtin that reads is no prompt, even if it uses the shell's own
+// editor.
 // FAULT: E5
 func TestExec_ReadBuiltin_IsNoPrompt(t *testing.T) {
 	forEachShell(t, func(t *testing.T, p *Program, kind string) {
@@ -231,8 +236,8 @@ func TestExec_ReadBuiltin_IsNoPrompt(t *testing.T) {
 	})
 }
 
-// A line that starts another shell, nested or by exec, ends without a status and with the reason. The session's shell
-// is known again when it returns.
+// TestExec_NestedShell checks that a line that starts another shell, nested or by exec, ends without a status and with
+// the reason. The session's shell is known again when it returns.
 // FAULT: E1, B10
 func TestExec_NestedShell(t *testing.T) {
 	tier.Full(t)
@@ -286,7 +291,7 @@ func eventually(t *testing.T, f func() bool) {
 	}
 }
 
-// A nested shell that a user starts is detected too.
+// TestNestedShell_StartedByUser checks that a nested shell that a user starts is detected too.
 // FAULT: E1
 func TestNestedShell_StartedByUser(t *testing.T) {
 	p := startShell(t, Cmd{Argv: []string{"bash", "--norc"}})
@@ -301,8 +306,8 @@ func TestNestedShell_StartedByUser(t *testing.T) {
 	checkLine(t, p, "echo two", "two\n", 0)
 }
 
-// A plain sh has no editor that resets the terminal: raw mode that a program left is undone. A shell with an invisible
-// prompt, and terminals of minimal size, run lines too.
+// TestExec_OddTerminals checks that a plain sh has no editor that resets the terminal: raw mode that a program left is
+// undone. A shell with an invisible prompt, and terminals of minimal size, run lines too.
 // FAULT: E10
 func TestExec_OddTerminals(t *testing.T) {
 	tier.Full(t)
@@ -339,7 +344,8 @@ func TestExec_OddTerminals(t *testing.T) {
 	}
 }
 
-// A shell that the start files replace before the first prompt is detected too.
+// TestExec_ShellReplacedByStartFiles checks that a shell that the start files replace before the first prompt is
+// detected too.
 // FAULT: E1, B10
 func TestExec_ShellReplacedByStartFiles(t *testing.T) {
 	for _, name := range []string{"zsh -f", "fish --no-config"} {

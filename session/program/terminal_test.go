@@ -61,7 +61,8 @@ func TestWaitQuiet_InBubble(t *testing.T) {
 	}
 }
 
-// An unfinished line matches at once if the program waits for input, and after the pause if it only prints nothing.
+// TestExpect_Settle_InBubble checks that an unfinished line matches at once if the program waits for input, and after
+// the pause if it only prints nothing.
 // FEATURES: R51, R87
 func TestExpect_Settle_InBubble(t *testing.T) {
 	runInBubble(t, func(tty *Terminal) int {
@@ -145,7 +146,7 @@ func TestTerminal_Modes(t *testing.T) {
 	})
 }
 
-// A flood of a Main is delayed, not lost, and ends with the terminal.
+// TestTerminal_FloodBlocks checks that a flood of a Main is delayed, not lost, and ends with the terminal.
 // FEATURES: R87
 func TestTerminal_FloodBlocks(t *testing.T) {
 	line := strings.Repeat("x", 99) + "\n"
@@ -177,7 +178,8 @@ func TestTerminal_FloodBlocks(t *testing.T) {
 	}
 }
 
-// Keys that are a command have no echo: the same letters in the program's output match.
+// TestExpect_CommandKeysHaveNoEcho checks that keys that are a command have no echo: the same letters in the program's
+// output match.
 // FEATURES: R51, R87
 func TestExpect_CommandKeysHaveNoEcho(t *testing.T) {
 	runInBubble(t, func(tty *Terminal) int {

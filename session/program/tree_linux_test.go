@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A found process belongs to the tree until it has ended, even without its environment variable: a process that is
-// being killed has no environment.
+// TestTree_KeepsWhatItFound_WhenItsMarkIsLost checks that a found process belongs to the tree until it has ended, even
+// without its environment variable: a process that is being killed has no environment.
 // FAULT: B7
 func TestTree_KeepsWhatItFound_WhenItsMarkIsLost(t *testing.T) {
 	p := startProgram(t, Cmd{Line: "sleep 1000"})

@@ -20,7 +20,8 @@ func plainText(out []byte) string {
 	return b.String() + string(rest)
 }
 
-// A secret whose letters are adjacent only on the terminal is masked at its position, and nothing else is.
+// TestMask_EditedLines checks that a secret whose letters are adjacent only on the terminal is masked at its position,
+// and nothing else is.
 //
 // FEATURES: R110
 func TestMask_EditedLines(t *testing.T) {
@@ -84,7 +85,7 @@ func printWithDetours(rnd *rand.Rand, secret string) []byte {
 	return b
 }
 
-// No plain text contains the secret, for any detours, line length and start of the read.
+// TestMask_Detours checks that no plain text contains the secret, for any detours, line length and start of the read.
 //
 // FEATURES: R110
 func TestMask_Detours(t *testing.T) {
@@ -116,7 +117,7 @@ func TestMask_Detours(t *testing.T) {
 	}
 }
 
-// The checks of a line with many cursor motions are bounded.
+// TestEditedLine_BoundedChecks checks that the checks of a line with many cursor motions are bounded.
 func TestEditedLine_BoundedChecks(t *testing.T) {
 	for _, part := range []string{"ab\b", "\x1b[4000Cx\r\x1b[2K", "x\x1b[@", "a\r", "x\x1b[999b\r", "\x1b]", "\xe2\x80\xae"} {
 		out := bytes.Repeat([]byte(part), (64<<10)/len(part))

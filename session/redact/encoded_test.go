@@ -12,7 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// A value is masked in URLs, pages, JSON and Base64: each byte of it, and nothing else, for any start of the read.
+// TestMask_EncodedValues checks that a value is masked in URLs, pages, JSON and Base64: each byte of it, and nothing
+// else, for any start of the read.
 //
 // FEATURES: R66 R110
 func TestMask_EncodedValues(t *testing.T) {
@@ -62,7 +63,7 @@ func TestMask_EncodedValues(t *testing.T) {
 	}
 }
 
-// A value with a tab is masked on the screen in any column, and nothing beside it is.
+// TestMaskFrame_Tabs checks that a value with a tab is masked on the screen in any column, and nothing beside it is.
 //
 // FEATURES: R110
 func TestMaskFrame_Tabs(t *testing.T) {

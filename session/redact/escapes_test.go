@@ -40,7 +40,8 @@ func jsonString(t *testing.T, value string) string {
 	return string(text[1 : len(text)-1])
 }
 
-// An escaped value is masked with its escapes, and nothing else, for any start and end of the read.
+// TestMask_EscapedValues checks that an escaped value is masked with its escapes, and nothing else, for any start and
+// end of the read.
 //
 // FEATURES: R66 R110
 func TestMask_EscapedValues(t *testing.T) {
@@ -84,7 +85,8 @@ func TestMask_EscapedValues(t *testing.T) {
 	}
 }
 
-// Escaped forms of values with line ends and quotes are masked, and similar text is not.
+// TestMask_QuotedValues checks that escaped forms of values with line ends and quotes are masked, and similar text is
+// not.
 //
 // FEATURES: R66 R110
 func TestMask_QuotedValues(t *testing.T) {
@@ -98,7 +100,7 @@ func TestMask_QuotedValues(t *testing.T) {
 		"\x1b[32m\"it's \\u003ca\\u003e secret\"":   "\x1b[32m\"*************************\"",
 		"\"line-one-zzz\\n\x1b[1mline-two-yyy\"":    "\"************\\n\x1b[1m************\"",
 		`"line-one-zzz\tline-two-yyy"`:              `"line-one-zzz\tline-two-yyy"`,
-		`"it\\'s <a> secret"`:                       `"*****************"`, // JSON of what was quoted for a shell
+		`"it\\'s <a> secret"`:                       `"*****************"`, // JSON of text that was quoted for a shell
 		`line\-one\-zzz\x0Aline-two\055yyy`:         `**************\x0A***************`,
 		`it's \u003ca\u003 secret it's <a\> secre`:  `it's \u003ca\u003 secret it's <a\> secre`,
 		`C:\users\new \ud83d \q \400 \u12 \x1 \U00`: `C:\users\new \ud83d \q \400 \u12 \x1 \U00`,
@@ -120,7 +122,7 @@ func TestMask_QuotedValues(t *testing.T) {
 	}
 }
 
-// A private key in JSON is masked, as a token and by its value, in chunks of any size.
+// TestMask_KeyInJSON checks that a private key in JSON is masked, as a token and by its value, in chunks of any size.
 //
 // FEATURES: R66 R110
 func TestMask_KeyInJSON(t *testing.T) {
@@ -154,7 +156,8 @@ func TestMask_KeyInJSON(t *testing.T) {
 	}
 }
 
-// Partial escapes, nested escapes, and values and tokens in them are masked the same in every read.
+// TestMask_EscapesInAnyWindow checks that partial escapes, nested escapes, and values and tokens in them are masked the
+// same in every read.
 //
 // FEATURES: R110
 func TestMask_EscapesInAnyWindow(t *testing.T) {

@@ -33,7 +33,7 @@ func FuzzHarmless(f *testing.F) {
 	})
 }
 
-// Lines of text in any language, and with addresses, are harmless.
+// TestIsHarmless_PlainLines checks that lines of text in any language, and with addresses, are harmless.
 //
 // FEATURES: R110
 func TestIsHarmless_PlainLines(t *testing.T) {
@@ -52,7 +52,8 @@ func TestIsHarmless_PlainLines(t *testing.T) {
 	}
 }
 
-// A value is found within a line, across line ends at each of its bytes, and at the end.
+// TestIsHarmless_ValuesAcrossLines checks that a value is found within a line, across line ends at each of its bytes,
+// and at the end.
 //
 // FEATURES: R110
 func TestIsHarmless_ValuesAcrossLines(t *testing.T) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A value is masked if the terminal repeats its characters (REP), and in insert mode.
+// TestMask_RepeatAndInsertMode checks that a value is masked if the terminal repeats its characters (REP), and in
+// insert mode.
 //
 // FAULT: G17
 func TestMask_RepeatAndInsertMode(t *testing.T) {

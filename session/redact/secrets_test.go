@@ -34,7 +34,7 @@ func newTestVault(t testing.TB, values ...string) *Vault {
 // testToken is a token in GitHub's form.
 const testToken = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
-// Values and tokens are masked at any position, byte for byte; similar text is not.
+// TestMaskText checks that values and tokens are masked at any position, byte for byte; similar text is not.
 //
 // FEATURES: R110
 func TestMaskText(t *testing.T) {
@@ -69,7 +69,7 @@ func TestMaskText(t *testing.T) {
 	}
 	plain, err := NewVault(Key{}, nil, Options{Formats: func() bool { return false }})
 	if err != nil || plain.Set().RedactText(testToken) != testToken || !plain.Set().Empty() {
-		t.Error("forms are looked for all the same", err)
+		t.Error("forms are searched for nevertheless", err)
 	}
 	var none *Vault
 	if none.Set().RedactText(testToken) != testToken {
@@ -77,7 +77,7 @@ func TestMaskText(t *testing.T) {
 	}
 }
 
-// Names select variables that hold secrets, and IsSecretValue the values to mask.
+// TestNames checks that names select variables that hold secrets, and IsSecretValue the values to mask.
 //
 // FEATURES: R66
 func TestNames(t *testing.T) {
@@ -109,7 +109,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Patterns that are matched as words match as package path does.
+// TestNames_MatchLikePath checks that patterns that are matched as words match as package path does.
 //
 // FEATURES: R66
 func TestNames_MatchLikePath(t *testing.T) {
@@ -125,7 +125,7 @@ func TestNames_MatchLikePath(t *testing.T) {
 	}
 }
 
-// A stored vault masks as before, and its bytes contain no value.
+// TestVault_Stored checks that a stored vault masks as before, and its bytes contain no value.
 //
 // FEATURES: R110
 func TestVault_Stored(t *testing.T) {
@@ -196,7 +196,8 @@ func randomOutput(rnd *rand.Rand, values []string) []byte {
 	return b
 }
 
-// Every read masks the same bytes, for any start and end, also at the end of the output so far.
+// TestMask_AnyWindow checks that every read masks the same bytes, for any start and end, also at the end of the output
+// so far.
 //
 // FEATURES: R110
 func TestMask_AnyWindow(t *testing.T) {
@@ -238,7 +239,7 @@ func isBetween(got, least, most []byte, at *int) bool {
 	return true
 }
 
-// A secret is masked on the screen, also across rows, in colours, or wide.
+// TestMaskFrame checks that a secret is masked on the screen, also across rows, in colours, or wide.
 //
 // FEATURES: R110
 func TestMaskFrame(t *testing.T) {
@@ -279,7 +280,8 @@ func rowsOf(f *vterm.Frame) string {
 	return strings.Join(rows, "|")
 }
 
-// A secret that begins in the history is masked on the primary screen, but does not continue on the alternate one.
+// TestMaskFrame_WithHistoryAbove checks that a secret that begins in the history is masked on the primary screen, but
+// does not continue on the alternate one.
 //
 // FEATURES: R110
 func TestMaskFrame_WithHistoryAbove(t *testing.T) {
@@ -348,7 +350,7 @@ func ExampleSet_RedactText() {
 	// Output: login --password ******** --verbose
 }
 
-// Texts anywhere in a value are masked; values that it shares with others are not written to.
+// TestMaskDeep checks that texts anywhere in a value are masked; values that it shares with others are not written to.
 //
 // FEATURES: R110
 func TestMaskDeep(t *testing.T) {
@@ -379,7 +381,7 @@ func TestMaskDeep(t *testing.T) {
 	}
 }
 
-// Output of token prefixes takes linear time: each byte is masked once.
+// TestMask_NestedTokens checks that output of token prefixes takes linear time: each byte is masked once.
 func TestMask_NestedTokens(t *testing.T) {
 	s := newTestVault(t).Set()
 	for _, part := range []string{"sk-", "sk-1", "eyJ.", "-----BEGIN PRIVATE KEY-----", "Bearer ", "://a:b", "ghp_", "AIza-"} {
@@ -396,7 +398,8 @@ func TestMask_NestedTokens(t *testing.T) {
 	}
 }
 
-// The value of a secret variable in a command line is masked before any shell has run the line.
+// TestMaskCommand checks that the value of a secret variable in a command line is masked before any shell has run the
+// line.
 //
 // FEATURES: R109 R110
 func TestMaskCommand(t *testing.T) {
@@ -416,8 +419,8 @@ func TestMaskCommand(t *testing.T) {
 	}
 }
 
-// A value of the maximum length is masked with colours between its bytes: they may be as far apart as every read
-// sees.
+// TestMask_LongValueInColours checks that a value of the maximum length is masked with colours between its bytes: they
+// may be as far apart as every read sees.
 //
 // FEATURES: R110
 func TestMask_LongValueInColours(t *testing.T) {

@@ -32,7 +32,7 @@ func (r *overwriter) choose(n int) int {
 	return c % n
 }
 
-// forwardParts are parts that may stand within or after a value.
+// forwardParts lists parts that may occur within or after a value.
 var forwardParts = []string{
 	"x", " ", "word ", "é", "秘", "\u200b", "\u0332", "\x1b[31m", "\x1b[0m", "\x1b]0;title\x07", "\x1b]2;t\x1b\\", "\x1bPq~\x1b\\", "\x07", "\x0e", "\x1b(B",
 	"ghp_", "16C7e42F292c6912E77", "Bearer ", "://", "me:", "@", `\`, `\u0068`, "\x1b", "\x1b[", "\xc3", "\xe7\xa7",
@@ -110,7 +110,7 @@ func checkStable(s *Set, out []byte, step func() int) error {
 		}
 	}
 	if got, at := maskInPieces(s, out, step, true), 0; !isBetween(got, out, whole, &at) { // in chunks, as it arrives
-		return fmt.Errorf("as it comes, at %d of %d: %s", at, len(out), describeDifference(got, whole))
+		return fmt.Errorf("while it arrives, at %d of %d: %s", at, len(out), describeDifference(got, whole))
 	}
 	return nil
 }
@@ -124,8 +124,8 @@ func describeDifference(got, want []byte) string {
 	return fmt.Sprintf("at %d\n got %q\nwant %q", at, got[max(0, at-80):min(len(got), at+80)], want[max(0, at-80):min(len(want), at+80)])
 }
 
-// Output with any kind of overwriting is masked the same in every read: bytes that are masked while the output arrives are
-// masked in every later read, for any start.
+// TestMask_RewrittenOutput checks that output with any kind of overwriting is masked the same in every read: bytes that
+// are masked while the output arrives are masked in every later read, for any start.
 //
 // FEATURES: R110
 func TestMask_RewrittenOutput(t *testing.T) {

@@ -55,14 +55,14 @@ func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
 	}
 }
 
-// pace lets a second's worth through at once, and then as much as its rate.
+// pace limits a rate in bytes per second, with a burst of one second.
 type pace struct {
 	rate  int
 	spent int
 	since time.Time
 }
 
-// wait waits until n more bytes are due.
+// wait waits until n more bytes may be sent.
 func (p *pace) wait(ctx context.Context, n int) error {
 	if p.rate <= 0 {
 		return nil

@@ -45,10 +45,10 @@ const (
 // Bounds of a relay.
 const (
 	MaxMessage = 1<<20 + 4096 // bytes
-	maxReaders = 32           // of a room
-	piece      = 16 << 10     // bytes that are held of a message
+	maxReaders = 32           // readers of a room
+	piece      = 16 << 10     // bytes of a message that are buffered at a time
 
-	pairTime  = 15 * time.Second // a reader waits for its host's socket
+	pairTime  = 15 * time.Second // limit of a reader's wait for its host's socket
 	pingEvery = 25 * time.Second
 	deadAfter = 80 * time.Second
 	writeTime = 60 * time.Second
@@ -57,8 +57,8 @@ const (
 // Close codes.
 const (
 	CloseNobody = 4404 // the room has no host now
-	CloseFull   = 4429
-	CloseBad    = 4400
+	CloseFull   = 4429 // a limit of the relay or host is reached
+	CloseBad    = 4400 // invalid request
 )
 
 // Room returns the room of a host's secret.
@@ -69,10 +69,10 @@ func Room(owner string) string {
 
 // Server is a relay. Zero bounds mean the defaults.
 type Server struct {
-	MaxRooms int // that are hosted at a time
+	MaxRooms int // limit of rooms hosted at a time
 	// Forwarded states that a proxy precedes the relay and appends the client's address to X-Forwarded-For.
 	Forwarded bool
-	// Rate is how many bytes a second are passed on of a connection, in each direction.
+	// Rate limits the forwarded bytes per second of a connection, in each direction.
 	Rate int
 	// Saw, if set, receives all forwarded pieces; for tests.
 	Saw func(piece []byte)
@@ -82,7 +82,7 @@ type Server struct {
 	rooms map[string]*room
 }
 
-// room is one that is hosted.
+// room is a room with a connected host.
 type room struct {
 	host    *websocket.Conn
 	writing sync.Mutex
@@ -122,11 +122,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if wait := s.limit.Take(s.from(r)); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		refuse(w, http.StatusTooManyRequests, api.Errorf(api.CodeLimit, "too many connections from here").WithHint("try again later"))
+		refuse(w, http.StatusTooManyRequests, api.Errorf(api.CodeLimit, "too many connections from this address").WithHint("try again later"))
 		return
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
-		refuse(w, http.StatusUpgradeRequired, api.Errorf(api.CodeInvalid, "this is for sockets").WithHint("open the link that `longterm share --relay` printed"))
+		refuse(w, http.StatusUpgradeRequired, api.Errorf(api.CodeInvalid, "this address serves WebSockets only").WithHint("open the link that `longterm share --relay` printed"))
 		return
 	}
 	ws, err := upgrader.Upgrade(w, r, nil)
@@ -160,7 +160,7 @@ func (s *Server) from(r *http.Request) string {
 	return host
 }
 
-// alive keeps a socket from being taken for dead while its end answers pings; stop ends that.
+// alive pings a socket's peer and extends the read deadline with each pong, until stop is called.
 func alive(ws *websocket.Conn) (stop func()) {
 	heard := func(string) error { return ws.SetReadDeadline(time.Now().Add(deadAfter)) }
 	_ = heard("")
@@ -268,13 +268,13 @@ func (s *Server) serve(ws *websocket.Conn, r *http.Request) {
 	<-p.over
 }
 
-// paired is a host's socket for a reader, until over is closed.
+// paired is a host's socket for a reader; over is closed when the reader is done with it.
 type paired struct {
 	ws   *websocket.Conn
 	over chan struct{}
 }
 
-// join lets a page in, once its host has come with a socket for it.
+// join connects a page with its host: it waits until the host has opened a socket for the page.
 func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 	id := ""
 	for _, p := range websocket.Subprotocols(r) {
@@ -352,4 +352,4 @@ func (s *Server) between(ctx context.Context, a, b *websocket.Conn) {
 	_ = b.Close()
 }
 
-var errKind = errors.New("a message that is not sealed")
+var errKind = errors.New("message is not sealed")

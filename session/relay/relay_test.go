@@ -112,7 +112,8 @@ func (a *at) passes(from, to *websocket.Conn, message []byte) {
 	}
 }
 
-// Readers and their host hear each other, as they are and nobody else; the room is its host's alone.
+// TestRelay checks that readers and their host get each other's messages unchanged, and no other reader does. The room
+// belongs to its host alone.
 //
 // FEATURES: R111
 func TestRelay(t *testing.T) {
@@ -135,7 +136,7 @@ func TestRelay(t *testing.T) {
 
 	other := a.host("another secret, long enough")
 	if got := a.told(other); got.Room == Room(owner) {
-		t.Error("a secret's room is another's")
+		t.Error("two secrets have the same room")
 	}
 	if ws, _ := a.try("serve", nil, "Authorization", "Bearer another secret, long enough", ReaderHeader, "x"); ws != nil {
 		a.closed(ws, CloseNobody)
@@ -149,7 +150,8 @@ func TestRelay(t *testing.T) {
 	a.passes(third, third2, []byte("to the new one"))
 }
 
-// What is not sealed, too large, too much, of another site or for nobody is not passed on.
+// TestRelayRefuses checks that messages that are not sealed, too large, too frequent, of another site or for a missing
+// host are not forwarded.
 //
 // FEATURES: R111
 func TestRelayRefuses(t *testing.T) {
@@ -167,9 +169,9 @@ func TestRelayRefuses(t *testing.T) {
 		},
 	} {
 		reader, its := a.pair(host, owner)
-		go func() { _ = message(reader) }() // it may be cut off meanwhile
+		go func() { _ = message(reader) }() // it may be disconnected already
 		if _, b, err := its.ReadMessage(); err == nil {
-			t.Errorf("%s: %d bytes came", what, len(b))
+			t.Errorf("%s: %d bytes arrived", what, len(b))
 		}
 	}
 	if ws, code := a.try("join", []string{roomPrefix + Room(owner)}, "Origin", "https://evil.example"); ws != nil || code != http.StatusForbidden {

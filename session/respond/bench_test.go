@@ -68,7 +68,7 @@ func BenchmarkLongLine(b *testing.B) {
 	}
 }
 
-// Lines that no rule can match allocate nothing.
+// TestEngine_Output_DoesNotAllocate checks that lines that no rule can match allocate nothing.
 func TestEngine_Output_DoesNotAllocate(t *testing.T) {
 	e, err := New(benchRules)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Rules can be replaced: answered prompts stay answered, and unread output is matched with the new rules.
+// TestEngine_Change checks that rules can be replaced: answered prompts stay answered, and unread output is matched
+// with the new rules.
 // FEATURES: R50, R51
 func TestEngine_Change(t *testing.T) {
 	name := Rule{Text: "Name: ", Reply: textReply("bob\r")}
@@ -77,7 +78,7 @@ func TestRule_After(t *testing.T) {
 	}
 }
 
-// Of skipped output only the unfinished line can match.
+// TestEngine_Skip_MatchesOnlyUnfinishedLine checks that only the unfinished line of skipped output can match.
 // FEATURES: R50, R51
 func TestEngine_Skip_MatchesOnlyUnfinishedLine(t *testing.T) {
 	r := newTestEngine(t, Set{Rules: []Rule{{Text: "Go? ", Reply: textReply("y")}}})

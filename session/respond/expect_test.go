@@ -78,7 +78,7 @@ func formatMatch(f Match, ok bool) string {
 	return s
 }
 
-// Unread output takes bounded memory.
+// TestExpecter_BoundsUnreadOutput checks that unread output takes bounded memory.
 func TestExpecter_BoundsUnreadOutput(t *testing.T) {
 	x := NewExpecter(0)
 	line := []byte(strings.Repeat("x", 1023) + "\n")
@@ -90,7 +90,8 @@ func TestExpecter_BoundsUnreadOutput(t *testing.T) {
 	}
 }
 
-// An unfinished line matches only after a pause, or when no output will follow.
+// TestExpecter_UnfinishedLine_MatchesAfterPause checks that an unfinished line matches only after a pause, or when no
+// output will follow.
 func TestExpecter_UnfinishedLine_MatchesAfterPause(t *testing.T) {
 	x := NewExpecter(0)
 	x.Output(epoch, 0, []byte("pass"))
@@ -109,8 +110,8 @@ func TestExpecter_UnfinishedLine_MatchesAfterPause(t *testing.T) {
 	}
 }
 
-// A line that is longer than a window matches across the ends of windows, once at each position, also if Find is called
-// late.
+// TestExpecter_LongLine_MatchesAcrossWindows checks that a line that is longer than a window matches across the ends of
+// windows, once at each position, also if Find is called late.
 func TestExpecter_LongLine_MatchesAcrossWindows(t *testing.T) {
 	ps, err := Compile(Pattern{Text: "needle"})
 	if err != nil {
@@ -139,7 +140,7 @@ func TestExpecter_LongLine_MatchesAcrossWindows(t *testing.T) {
 	}
 }
 
-// Text without a match stays unread, for the next patterns.
+// TestExpecter_KeepsUnreadText_WithoutMatch checks that text without a match stays unread, for the next patterns.
 // FEATURES: R51
 func TestExpecter_KeepsUnreadText_WithoutMatch(t *testing.T) {
 	x := NewExpecter(0)

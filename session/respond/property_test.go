@@ -87,7 +87,7 @@ func (r *testEngine) outcome() string {
 	return strings.Join(r.actions, "\n") + string(rec)
 }
 
-// The sizes of reads do not change the actions.
+// TestEngine_ResultIndependentOfReadSizes checks that the sizes of reads do not change the actions.
 // FEATURES: R51
 func TestEngine_ResultIndependentOfReadSizes(t *testing.T) {
 	matched := 0
@@ -118,7 +118,8 @@ func TestEngine_ResultIndependentOfReadSizes(t *testing.T) {
 	}
 }
 
-// Additional output without matches does not change the actions.
+// TestEngine_ResultIndependentOfUnrelatedOutput checks that additional output without matches does not change the
+// actions.
 // FEATURES: R51
 func TestEngine_ResultIndependentOfUnrelatedOutput(t *testing.T) {
 	for seed := range uint64(600) {
@@ -140,7 +141,7 @@ func TestEngine_ResultIndependentOfUnrelatedOutput(t *testing.T) {
 	}
 }
 
-// Typed text never matches, in any mix with output.
+// TestEngine_NeverMatchesTypedText checks that typed text never matches, in any mix with output.
 // FEATURES: R44, R51
 func TestEngine_NeverMatchesTypedText(t *testing.T) {
 	set := Set{Rules: []Rule{
@@ -178,7 +179,8 @@ func TestEngine_NeverMatchesTypedText(t *testing.T) {
 	}
 }
 
-// An engine restored from its state returns the same actions as one that ran on.
+// TestRestore_ContinuesIdentically checks that an engine restored from its state returns the same actions as one that
+// ran on.
 // FEATURES: R50
 func TestRestore_ContinuesIdentically(t *testing.T) {
 	tier.Full(t)
@@ -198,7 +200,7 @@ func TestRestore_ContinuesIdentically(t *testing.T) {
 	}
 }
 
-// A restore within a line longer than a window answers no prompt twice.
+// TestRestore_InLongLine_AnswersOnce checks that a restore within a line longer than a window answers no prompt twice.
 // FEATURES: R50
 func TestRestore_InLongLine_AnswersOnce(t *testing.T) {
 	r := newTestEngine(t, propertyRules)

@@ -13,9 +13,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Real shells and line editors, each with its own way of echoing, are answered at each prompt. The typed text contains
-// a word that a rule matches. (fish draws a wrapped line as several lines, which looks like output; rules for it should
-// use OnScreen.)
+// TestEngine_IgnoresEcho_OfRealShells checks that real shells and line editors, each with its own way of echoing, are
+// answered at each prompt. The typed text contains a word that a rule matches. (fish draws a wrapped line as several
+// lines, which looks like output; rules for it should use OnScreen.)
 // FEATURES: R44, R51
 func TestEngine_IgnoresEcho_OfRealShells(t *testing.T) {
 	tier.Full(t)

@@ -366,7 +366,7 @@ func TestEngine_IgnoresEcho(t *testing.T) {
 	}
 }
 
-// A line editor that wraps moves the cursor between rows.
+// TestEngine_IgnoresEcho_WhenLineEditorWraps checks that a line editor that wraps moves the cursor between rows.
 // FEATURES: R44, R51
 func TestEngine_IgnoresEcho_WhenLineEditorWraps(t *testing.T) {
 	r := newTestEngine(t, Set{Rules: []Rule{{Text: "yes", Reply: textReply("!")}}})
@@ -385,7 +385,7 @@ func TestEngine_IgnoresEcho_WhenLineEditorWraps(t *testing.T) {
 	}
 }
 
-// A prompt answered by the user is not answered again.
+// TestRule_SkipsPromptAnsweredByUser checks that a prompt answered by the user is not answered again.
 // FEATURES: R51
 func TestRule_SkipsPromptAnsweredByUser(t *testing.T) {
 	r := newTestEngine(t, Set{Rules: []Rule{{Text: "Go?", Reply: textReply("y\r")}}})
@@ -491,7 +491,7 @@ func TestSet_Check(t *testing.T) {
 	}
 }
 
-// Rules that are cheap one by one may be expensive together.
+// TestSet_Check_BoundsStepsOfAllRules checks that rules that are cheap one by one may be expensive together.
 // FEATURES: R50
 func TestSet_Check_BoundsStepsOfAllRules(t *testing.T) {
 	set := Set{Rules: []Rule{{Regexp: "(?i)password(?: for .*)?: *$"}, {Text: strings.Repeat("a", 4096)}}}
@@ -507,7 +507,8 @@ func TestSet_Check_BoundsStepsOfAllRules(t *testing.T) {
 	}
 }
 
-// A match is recorded with its replies, secrets by reference. A hook gets the captures.
+// TestRecord_HasRepliesAndCaptures checks that a match is recorded with its replies, secrets by reference. A hook gets
+// the captures.
 // FEATURES: R53, R54
 func TestRecord_HasRepliesAndCaptures(t *testing.T) {
 	e, err := New(Set{Rules: []Rule{{Name: "sudo", Regexp: `password for (?P<user>\w+)(x)?:`, Reply: []Reply{
@@ -536,7 +537,7 @@ func TestRecord_HasRepliesAndCaptures(t *testing.T) {
 	}
 }
 
-// Cursor movement without a line end takes constant memory.
+// TestCursorMoves_AreMerged checks that cursor movement without a line end takes constant memory.
 func TestCursorMoves_AreMerged(t *testing.T) {
 	r := newTestEngine(t, Set{Rules: []Rule{{Text: "x"}}})
 	for range 100 {

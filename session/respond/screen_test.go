@@ -71,7 +71,8 @@ func TestScreenRule_MatchesEachPromptOnce(t *testing.T) {
 	}
 }
 
-// A prompt that is still on the screen after the cooldown is answered then.
+// TestScreenRule_MatchesAgain_AfterCoolDown checks that a prompt that is still on the screen after the cooldown is
+// answered then.
 // FEATURES: R51
 func TestScreenRule_MatchesAgain_AfterCoolDown(t *testing.T) {
 	r := newTestEngine(t, Set{Rules: []Rule{{Text: "Go?", On: OnScreen, CoolDown: 10 * time.Second, Reply: textReply("y")}}})
@@ -118,7 +119,7 @@ func TestScreenRule_IgnoresEcho(t *testing.T) {
 	}
 }
 
-// Columns are cells, not bytes.
+// TestRow_ByteOffset_CountsCells checks that columns are cells, not bytes.
 func TestRow_ByteOffset_CountsCells(t *testing.T) {
 	r := Row{Text: "é界x", Starts: []int{0, 2, 2, 5}}
 	for col, want := range []int{0, 2, 2, 5, 6, 6} {
@@ -128,7 +129,8 @@ func TestRow_ByteOffset_CountsCells(t *testing.T) {
 	}
 }
 
-// A line that is longer than a window matches across the ends of windows, once at each position.
+// TestEngine_LongLine_MatchesAcrossWindows checks that a line that is longer than a window matches across the ends of
+// windows, once at each position.
 // FEATURES: R51
 func TestEngine_LongLine_MatchesAcrossWindows(t *testing.T) {
 	for _, pause := range []int{0, 1, 7} {

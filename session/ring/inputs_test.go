@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// testDevice is a terminal that is typed into as by the kernel: from a file, whose position moves.
+// testDevice is a terminal into which the test types as the kernel does: from a file, whose position moves.
 type testDevice struct {
 	t      *testing.T
 	typed  []byte
@@ -23,7 +23,7 @@ type testDevice struct {
 // killPanic simulates the kill of the process that types.
 type killPanic struct{}
 
-// at panics if the process is to be killed at this point.
+// at panics if the test kills the process at this point.
 func (k *testDevice) at(point string) {
 	if k.killed == point {
 		k.killed = ""
@@ -89,8 +89,8 @@ func sharedRing(t testing.TB) *os.File {
 	return f
 }
 
-// Input is typed once and completely, wherever its reader and later readers are killed: the typed part is known
-// exactly.
+// TestInputs_SurviveKills checks that input is typed once and completely, wherever its reader and later readers are
+// killed: the typed part is known exactly.
 // FEATURES: R90
 func TestInputs_SurviveKills(t *testing.T) {
 	if !canTypeFromFiles {
@@ -124,7 +124,7 @@ func TestInputs_SurviveKills(t *testing.T) {
 	}
 }
 
-// Without sendfile a started piece counts as typed: no byte is typed twice.
+// TestInputs_WithoutSendFile checks that without sendfile a started piece counts as typed: no byte is typed twice.
 func TestInputs_WithoutSendFile(t *testing.T) {
 	for what, c := range map[string]struct {
 		killed, want string
@@ -147,7 +147,7 @@ func TestInputs_WithoutSendFile(t *testing.T) {
 		}
 		k.room = 2 // the rest waits, and does not count as typed
 		if n, _ := in.StartInput(1, 7, 0, 5).Type(k, []byte("abcde"), false); n != 2 {
-			t.Errorf("%d taken", n)
+			t.Errorf("%d accepted", n)
 		}
 		if next, part, _ := nextReader(t, f, false).Next(1); next != 7 || part != 2 {
 			t.Errorf("%s: then %d and %d bytes", what, next, part)
@@ -155,14 +155,15 @@ func TestInputs_WithoutSendFile(t *testing.T) {
 	}
 }
 
-// The input of a client is remembered until too many other clients have typed after it.
+// TestInputs_ManyClients checks that the input of a client is remembered until too many other clients have typed after
+// it.
 func TestInputs_ManyClients(t *testing.T) {
 	in := nextReader(t, sharedRing(t), true)
 	k := &testDevice{t: t, room: 100}
 	for key := range uint64(maxStreams) {
 		_, _ = in.StartInput(key, key, 0, 1).Type(k, []byte("x"), false)
 	}
-	for range 3 * maxStreams { // one that goes on takes nobody's place
+	for range 3 * maxStreams { // one that continues takes no other's place
 		_, _ = in.StartInput(0, 9, 0, 1).Type(k, []byte("x"), false)
 	}
 	for key := range uint64(maxStreams) {
@@ -184,7 +185,7 @@ func TestInputs_ManyClients(t *testing.T) {
 	}
 }
 
-// Typed input does not stay in memory, and after Close the memory is not used.
+// TestInputs_Close checks that typed input does not stay in memory, and after Close the memory is not used.
 func TestInputs_Close(t *testing.T) {
 	f := sharedRing(t)
 	in := nextReader(t, f, true)
@@ -244,7 +245,7 @@ func FuzzInputs(f *testing.F) {
 	})
 }
 
-// A random sequence of clients that type and retry, with readers that are killed anywhere.
+// TestInputs_RandomKills runs a random sequence of clients that type and retry, with readers that are killed anywhere.
 func TestInputs_RandomKills(t *testing.T) {
 	if !canTypeFromFiles {
 		t.Skip("terminals are not typed into out of files here")

@@ -119,7 +119,8 @@ func TestStall_NoticesFreedSpace(t *testing.T) {
 	}
 }
 
-// An invalid tail of the reader cannot make the writer overwrite unacknowledged bytes.
+// TestRing_IgnoresInvalidTail checks that an invalid tail of the reader cannot make the writer overwrite unacknowledged
+// bytes.
 // FEATURES: R93
 func TestRing_IgnoresInvalidTail(t *testing.T) {
 	w, r := newPair(t)
@@ -171,7 +172,7 @@ func TestCopyAt(t *testing.T) {
 	}
 }
 
-// An idle ring releases its memory, and reports old bytes as overwritten.
+// TestTrim checks that an idle ring releases its memory, and reports old bytes as overwritten.
 func TestTrim(t *testing.T) {
 	w, r := newPair(t)
 	writeAll(t, w, []byte("abc"))
@@ -210,7 +211,7 @@ func TestMap_RejectsInvalidMemory(t *testing.T) {
 	}
 }
 
-// Writer and reader at full speed, as two goroutines with a mapping each.
+// TestRing_Concurrent runs writer and reader at full speed, as two goroutines with a mapping each.
 func TestRing_Concurrent(t *testing.T) {
 	w, r := newPair(t)
 	const total = 8 << 20
@@ -274,7 +275,8 @@ func BenchmarkRing(b *testing.B) {
 	}
 }
 
-// Outside of the unread bytes BytesAt returns nothing: a released or future offset must not make a reader loop forever.
+// TestBytesAt_OutsideUnread checks that outside of the unread bytes BytesAt returns nothing: a released or future
+// offset must not make a reader loop forever.
 // FAULT: A12
 func TestBytesAt_OutsideUnread(t *testing.T) {
 	w, r := newPair(t)
@@ -293,7 +295,7 @@ func TestBytesAt_OutsideUnread(t *testing.T) {
 		{0, 0, 300, 300},
 		{299, 0, 1, 300},
 		{0, 0, 0, 2000},                // a tail past the head is not believed
-		{1 << 62, 0, 0, 1<<64 - 5},     // nor one from before the beginning
+		{1 << 62, 0, 0, 1<<64 - 5},     // nor one from before the start
 		{300, 0, 0, 1<<64 - 1_000_000}, // more than the ring holds
 	} {
 		r.hdr.tail.Store(c.tail)
@@ -307,7 +309,7 @@ func TestBytesAt_OutsideUnread(t *testing.T) {
 	}
 }
 
-// CopyAt has bytes from OldestOffset on, and none before.
+// TestOldestOffset checks that CopyAt has bytes from OldestOffset on, and none before.
 func TestOldestOffset(t *testing.T) {
 	r := Local(MinSize)
 	r.SetBase(5)
@@ -329,7 +331,7 @@ func TestOldestOffset(t *testing.T) {
 	}
 }
 
-// CopyAt reads any part, whatever its alignment in the ring and in words.
+// TestCopyAt_AnyAlignment checks that CopyAt reads any part, whatever its alignment in the ring and in words.
 func TestCopyAt_AnyAlignment(t *testing.T) {
 	w, r := newPair(t)
 	b := make([]byte, MinSize-10)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The size of the mapped file cannot be changed, however it is opened. Its pages can still be released.
+// TestSharedFile_SizeIsSealed checks that the size of the mapped file cannot be changed, however it is opened. Its
+// pages can still be released.
 // FEATURES: R93
 func TestSharedFile_SizeIsSealed(t *testing.T) {
 	w, f, err := Create(MinSize)

@@ -88,7 +88,8 @@ func TestStreams_ReadAsWritten(t *testing.T) {
 	}
 }
 
-// A full log delays only the stream that needs a switch, and an acknowledgement frees space for it (K3).
+// TestStreams_FullLog_Stalls checks that a full log delays only the stream that needs a switch, and an acknowledgement
+// frees space for it (K3).
 func TestStreams_FullLog_Stalls(t *testing.T) {
 	w, r := newPair(t)
 	w.Separate()
@@ -118,8 +119,8 @@ func TestStreams_FullLog_Stalls(t *testing.T) {
 	}
 }
 
-// A reader that starts at any unread offset, as the next daemon does, knows the stream. So does one that starts where
-// all bytes are acknowledged.
+// TestRuns_FromAnyOffset checks that a reader that starts at any unread offset, as the next daemon does, knows the
+// stream. So does one that starts where all bytes are acknowledged.
 func TestRuns_FromAnyOffset(t *testing.T) {
 	w, r := newPair(t)
 	w.Separate()

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// escapeTarget is what a program tries to reach from inside. It is passed as arguments.
+// escapeTarget is what a program tries to reach from inside of a sandbox. It is passed as arguments.
 type escapeTarget struct {
 	cwd, outside, own, hidden, sock, abstract, tcp, udp, ipc, cgroup string
 	pid                                                              int
@@ -170,7 +170,7 @@ var escapeAttempts = []struct {
 	{"tiocsti", func(*escapeTarget) bool {
 		b := byte('x')
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI, uintptr(unsafe.Pointer(&b)))
-		_, _, high := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI|1<<40, uintptr(unsafe.Pointer(&b))) // the kernel looks at 32 bits
+		_, _, high := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI|1<<40, uintptr(unsafe.Pointer(&b))) // the kernel reads 32 bits
 		return errno != unix.EPERM || high != unix.EPERM
 	}},
 	{"iouring", func(*escapeTarget) bool {

@@ -12,14 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// bubblewrap enforces its arguments: only writable paths are written, hidden and protected paths stay so, there is no
-// network, and outside processes are invisible. The report lists what it does not enforce.
+// TestBwrap checks that bubblewrap enforces its arguments: only writable paths are written, hidden and protected paths
+// stay so, there is no network, and outside processes are invisible. The report lists what it does not enforce.
 //
 // FEATURES: R67
 func TestBwrap(t *testing.T) {
 	tool := tier.Path(t, "bwrap")
 	if out, err := exec.Command(tool, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true").CombinedOutput(); err != nil {
-		t.Logf("bwrap makes no namespaces here: %v: %s", err, out) // in some containers; nothing would run then, either
+		t.Logf("bwrap makes no namespaces here: %v: %s", err, out) // in some containers; no sandbox would run there either
 		return
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
-// Programs in a draft write caches of builds privately: existing ones that the profile can read, outside of writable and hidden directories.
+// TestDraftCaches checks that programs in a draft write caches of builds privately: existing ones that the profile can
+// read, outside of writable and hidden directories.
 //
 // FEATURES: R124
 func TestDraftCaches(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
-// The writable directories of a profile become drafts: the requested ones instead of $CWD, and the profile's own. One
-// inside of another belongs to the outer one. Hooks and configuration of repositories are protected, and no mount below a
-// draft makes the host's files writable.
+// TestDrafts checks that the writable directories of a profile become drafts: the requested ones instead of $CWD, and
+// the profile's own. One inside of another belongs to the outer one. Hooks and configuration of repositories are
+// protected, and no mount below a draft makes the host's files writable.
 // FEATURES: R124
 func TestDrafts(t *testing.T) {
 	at := testPlace(t)
@@ -93,7 +93,7 @@ func TestDrafts_Refused(t *testing.T) {
 	}
 }
 
-// DraftLimits lists what a draft does not keep.
+// TestDraftLimits checks that DraftLimits lists what a draft does not keep.
 //
 // FEATURES: R124
 func TestDraftLimits(t *testing.T) {
@@ -112,7 +112,8 @@ func TestDraftLimits(t *testing.T) {
 	}
 }
 
-// The limit of a draft's size is the requested one, or else the profile's. Without a draft there is none.
+// TestDraftSize checks that the limit of a draft's size is the requested one, or else the profile's. Without a draft
+// there is none.
 //
 // FEATURES: R124
 func TestDraftSize(t *testing.T) {

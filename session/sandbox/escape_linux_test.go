@@ -30,7 +30,7 @@ type outerSetup struct {
 	g    escapeTarget
 	udp  *net.UDPConn
 	exe  string
-	user *syscall.Credential // nil: ours
+	user *syscall.Credential // nil: this process's user
 }
 
 // newOuter returns the environment for a user's attempts.
@@ -63,7 +63,7 @@ func newOuter(t *testing.T, user *syscall.Credential) *outerSetup {
 	o.freezable()
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	if user != nil {
-		// All of the test's tree belongs to that user; directories above can be traversed.
+		// The test's tree belongs to that user, and directories above it can be traversed.
 		for dir := root; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
 			_ = os.Chmod(dir, 0o755)
 		}
@@ -87,7 +87,8 @@ func (o *outerSetup) key() uint32 {
 	return h & 0x7fffffff
 }
 
-// freezable makes a cgroup that the user may stop, like that of a keeper. If that fails, the attempt at it proves nothing.
+// freezable creates a cgroup that the user may freeze, like that of a keeper. If that fails, the attempt on it proves
+// nothing.
 func (o *outerSetup) freezable() {
 	parent, err := sys.OwnCgroup()
 	if err != nil {
@@ -232,7 +233,7 @@ func (o *outerSetup) written() bool {
 // nobody is an ordinary user.
 var nobody = &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: false}
 
-// Attempts escape exactly where the report states it.
+// TestEscapes checks that attempts escape exactly where the report states it.
 //
 // FEATURES: R67
 func TestEscapes(t *testing.T) {

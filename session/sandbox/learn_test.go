@@ -43,8 +43,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// A learned profile includes the working directory even if the command accessed nothing there, and OmittedWrites lists the
-// files in private directories.
+// TestLearn_WorkingDirectory checks that a learned profile includes the working directory even if the command accessed
+// nothing there, and OmittedWrites lists the files in private directories.
 //
 // FEATURES: R108
 func TestLearn_WorkingDirectory(t *testing.T) {
@@ -80,7 +80,7 @@ func FuzzReadObserved(f *testing.F) {
 	})
 }
 
-// A profile includes a cache's directory, since the file names in it change.
+// TestLearn_Directories checks that a profile includes a cache's directory, since the file names in it change.
 //
 // FEATURES: R108
 func TestLearn_Directories(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Errors of a file have a position, and such a file has no profiles.
+// TestDecode_Problems checks that errors of a file have a position, and such a file has no profiles.
 //
 // FEATURES: R67
 func TestDecode_Problems(t *testing.T) {
@@ -117,7 +117,7 @@ func FuzzParseHost(f *testing.F) {
 	})
 }
 
-// An error in the file blocks only profiles that the file may define.
+// TestLoadFor_FileWithErrors checks that an error in the file blocks only profiles that the file may define.
 //
 // FEATURES: R67
 func TestLoadFor_FileWithErrors(t *testing.T) {

@@ -73,7 +73,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A profile with forbidden paths is rejected with a hint.
+// TestResolve_Refuses checks that a profile with forbidden paths is rejected with a hint.
 //
 // FEATURES: R67
 func TestResolve_Refuses(t *testing.T) {
@@ -183,7 +183,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A protected file with a second name is reported, since that name may be in a writable directory.
+// TestResolve_HardLinks checks that a protected file with a second name is reported, since that name may be in a
+// writable directory.
 //
 // FEATURES: R67
 func TestResolve_HardLinks(t *testing.T) {
@@ -212,7 +213,8 @@ func TestResolve_HardLinks(t *testing.T) {
 	}
 }
 
-// Repositories are found at any depth; the report lists directories with too many files to search.
+// TestResolve_DeepRepositories checks that repositories are found at any depth; the report lists directories with too
+// many files to search.
 //
 // FEATURES: R67
 func TestResolve_DeepRepositories(t *testing.T) {

@@ -90,7 +90,7 @@ func TestRun_Workspace(t *testing.T) {
 	})
 }
 
-// With few readable paths, other paths are neither readable nor writable.
+// TestRun_NarrowReads checks that with few readable paths, other paths are neither readable nor writable.
 //
 // FEATURES: R67
 func TestRun_NarrowReads(t *testing.T) {

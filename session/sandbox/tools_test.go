@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Command returns these argument vectors.
+// TestCommands checks that Command returns these argument vectors.
 //
 // FEATURES: R67
 func TestCommands(t *testing.T) {
@@ -37,7 +37,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// An unavailable level is an error with a hint; no other level replaces it.
+// TestChoose checks that an unavailable level is an error with a hint; no other level replaces it.
 //
 // FEATURES: R67
 func TestChoose(t *testing.T) {

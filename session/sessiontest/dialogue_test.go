@@ -21,7 +21,7 @@ import (
 
 // Dialogues with real programs, as people hold them. Each needs its program.
 
-// needs skips a test when a program is not there. It returns the path of the last.
+// needs skips a test if a program is missing. It returns the path of the last one.
 func needs(t *testing.T, programs ...string) (path string) {
 	t.Helper()
 	for _, name := range programs {
@@ -52,7 +52,7 @@ func must(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// home is a directory of the test's own to be HOME, short enough for sockets in it.
+// home returns a new directory for HOME, with a short path for sockets in it.
 func home(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lt")
@@ -96,7 +96,7 @@ func TestPasswd(t *testing.T) {
 	}
 }
 
-// The same question five times is five questions.
+// TestSameQuestionFiveTimes checks that the same question five times is five questions.
 // FEATURES: R51
 func TestSameQuestionFiveTimes(t *testing.T) {
 	p := Start(t, "sh", "-c", `for i in 1 2 3 4 5; do printf 'Overwrite? (y/n) '; read -r a; n="$n$a"; done; echo "answers: $n"`)
@@ -108,7 +108,7 @@ func TestSameQuestionFiveTimes(t *testing.T) {
 	p.ExpectExit(0)
 }
 
-// A default is taken by Enter alone, as apt does.
+// TestDefaultAnswer checks that Enter alone takes the default, as apt does.
 // FEATURES: R51
 func TestDefaultAnswer(t *testing.T) {
 	for answer, want := range map[string]string{"": "Setting up", "n": "Abort."} {
@@ -119,7 +119,7 @@ func TestDefaultAnswer(t *testing.T) {
 	}
 }
 
-// A program that prints a password's prompt and shows what is typed gets no secret.
+// TestForgedPassword checks that a program that prints a password prompt and echoes its input gets no secret.
 // FEATURES: R53
 func TestForgedPassword(t *testing.T) {
 	p := Start(t, "sh", "-c", `printf 'Password: '; read -r x; echo "stolen: <$x>"`)
@@ -146,8 +146,8 @@ func TestSu(t *testing.T) {
 	p.ExpectExit(0)
 }
 
-// The real sudo asks with the echo off, and a secret it is given, which is wrong. Nothing is set
-// up for it: root asks it in the name of the user nobody.
+// TestSudo runs the real sudo, which prompts with echo off and gets a wrong secret. Nothing is set up for it: root runs
+// it as the user nobody.
 // FEATURES: R51, R53
 func TestSudo(t *testing.T) {
 	tier.Full(t)
@@ -171,8 +171,8 @@ func TestSudo(t *testing.T) {
 	p.Keys("<C-c>")
 }
 
-// sshServer is how ssh reaches a server of this user's own, for one key: a command that it is
-// to run. There is no port, and nothing of the system's is read.
+// sshServer returns the configuration with which ssh reaches a private server, for one key, that runs a command. It
+// uses no port and no file of the system.
 func sshServer(t *testing.T, dir string) (proxy string) {
 	t.Helper()
 	sshd := needs(t, "ssh", "ssh-keygen", "sshd")
@@ -191,7 +191,7 @@ func sshServer(t *testing.T, dir string) (proxy string) {
 	return sshd + " -i -f " + path
 }
 
-// The host's key is confirmed, the own key's passphrase given, a command run.
+// TestSSH confirms the host's key, enters the passphrase of a key, and runs a command.
 // FEATURES: R51, R53, R55
 func TestSSH(t *testing.T) {
 	tier.Full(t)
@@ -217,7 +217,7 @@ func TestSSH(t *testing.T) {
 	p.ExpectExit(9)
 	q := Start(t, argv[0], append(argv[1:], "exit 4")...) // the host is known now
 	if m := q.Expect("(yes/no", "Enter passphrase"); m.Pattern != 1 {
-		t.Error("a known host is asked about")
+		t.Error("a known host needs confirmation")
 	}
 	q.Secret("open sesame")
 	q.Keys("<Enter>")
@@ -323,7 +323,7 @@ func TestNPM(t *testing.T) {
 		{`license: .*$`, "MIT"},
 		{`Is this OK\? \(yes\) $`, ""},
 	} {
-		if m := p.ExpectAny(program.Regexp(step.prompt), program.Regexp(`^type: .*$`)); m.Pattern == 1 { // newer ones ask
+		if m := p.ExpectAny(program.Regexp(step.prompt), program.Regexp(`^type: .*$`)); m.Pattern == 1 { // newer versions prompt
 			p.Line("")
 			p.ExpectRegexp(step.prompt)
 		}
@@ -344,7 +344,7 @@ func TestPython(t *testing.T) {
 	p := Start(t, "python3", "-q", "-i")
 	prompt := program.Regexp(`^>>> $`)
 	p.ExpectAny(prompt)
-	p.Line(`print(">>> " + "su" + "m", 6*7)`) // prints what looks like a prompt, and is none
+	p.Line(`print(">>> " + "su" + "m", 6*7)`) // prints text that only looks like a prompt
 	p.Expect(">>> sum 42")
 	p.ExpectAny(prompt)
 	p.Line("def double(x):")
@@ -415,7 +415,7 @@ func TestFdisk(t *testing.T) {
 	}
 }
 
-// A rebase in vim: a full-screen program in the middle of a command.
+// TestRebaseInVim runs a rebase in vim: a full-screen program in the middle of a command.
 // FEATURES: R51
 func TestRebaseInVim(t *testing.T) {
 	needs(t, "git", "vim")
@@ -435,7 +435,7 @@ func TestRebaseInVim(t *testing.T) {
 	p := StartCmd(t, program.Cmd{Dir: dir, Argv: []string{"git", "rebase", "-i", "HEAD~2"}})
 	p.WaitFor(session.Cond{Kind: session.CondFullscreen})
 	p.Expect("git-rebase-todo")
-	p.WaitFor(session.Cond{Kind: session.CondText, Text: "three"}) // which may come after the name
+	p.WaitFor(session.Cond{Kind: session.CondText, Text: "three"}) // it may arrive after the name
 	if screen := p.Screen(); !strings.Contains(screen, "two") || !strings.Contains(screen, "three") {
 		t.Errorf("the commits are not on the screen:\n%s", screen)
 	}
@@ -447,7 +447,7 @@ func TestRebaseInVim(t *testing.T) {
 	}
 }
 
-// What waits does not wait longer than it was told.
+// TestExpectTimeout checks that a wait lasts no longer than its timeout.
 // FEATURES: R51, R87
 func TestExpectTimeout(t *testing.T) {
 	p := Start(t, "cat")

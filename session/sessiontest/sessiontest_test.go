@@ -48,7 +48,7 @@ func TestShell(t *testing.T) {
 	p.ExpectExit(2)
 }
 
-// failure runs f as a test that may fail, and returns what it said.
+// failure runs f as a test that may fail, and returns its messages.
 type failure struct {
 	testing.TB
 	said   strings.Builder
@@ -65,7 +65,7 @@ func (f *failure) Fatal(args ...any) {
 
 func (f *failure) Fatalf(format string, args ...any) { f.Fatal(fmt.Sprintf(format, args...)) }
 
-// fails runs f with p in the place of a test that fails, and checks what it says.
+// fails runs f with p as in a failing test, and checks its message.
 func fails(t *testing.T, p *Program, f func(), wants ...string) {
 	t.Helper()
 	fake := &failure{TB: t}
@@ -89,7 +89,7 @@ func fails(t *testing.T, p *Program, f func(), wants ...string) {
 	}
 }
 
-// A failure shows what was waited for, what stood there unread, and the screen.
+// TestFailuresExplain checks that a failure shows the awaited text, the unread output, and the screen.
 // FEATURES: R87
 func TestFailuresExplain(t *testing.T) {
 	p := Start(t, "sh", "-c", `echo read; echo unread; printf 'Name: '; read -r n; exit 3`)
@@ -158,7 +158,7 @@ func TestBuild(t *testing.T) {
 		t.Errorf("%s, %v", again, err)
 	}
 	if after, err := os.Stat(again); err != nil || !os.SameFile(before, after) {
-		t.Errorf("what is up to date was built again (%v)", err)
+		t.Errorf("an up-to-date program was built again (%v)", err)
 	}
 	for _, pkg := range []string{"./testdata", "./no/such/package"} {
 		if _, err := goBuild(dir, pkg, nil); err == nil || !strings.Contains(err.Error(), "build "+pkg) {

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// A read environment equals its file, and holds no memory of it: its texts are adjacent.
+// TestEnv_Compact checks that a read environment equals its file, and holds no memory of it: its texts are adjacent.
 func TestEnv_Compact(t *testing.T) {
 	for name, want := range map[string]Env{
 		"longterm-env 1 nul 7\nA=one\x00EMPTY=\x00LONG=a=b\nc\x00# end 7\n":                             {"A": "one", "EMPTY": "", "LONG": "a=b\nc"},

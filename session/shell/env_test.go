@@ -104,7 +104,7 @@ func FuzzParseDeclarations(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		_, _ = ParseDeclarations(s) // whatever it is
+		_, _ = ParseDeclarations(s) // for any text
 		double := strings.NewReplacer("\\", "\\\\", `"`, `\"`, "$", "\\$", "`", "\\`").Replace(s)
 		for _, quoted := range []string{
 			shellquote.Word(s), "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'", `"` + double + `"`,

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// Repeated output in its own session starts and ends no command: each mark is accepted once.
+// TestTracker_IgnoresRepeatedOutput checks that repeated output in its own session starts and ends no command: each
+// mark is accepted once.
 // FAULT: E9
 // FEATURES: R7
 func TestTracker_IgnoresRepeatedOutput(t *testing.T) {
@@ -52,7 +53,8 @@ func TestTracker_IgnoresRepeatedOutput(t *testing.T) {
 	})
 }
 
-// The nonce is in no environment, and no longer in the file from which the shell read it.
+// TestNonce_IsNotExposed checks that the nonce is in no environment, and no longer in the file from which the shell
+// read it.
 // FAULT: A25
 func TestNonce_IsNotExposed(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -89,7 +91,7 @@ func TestNonce_IsNotExposed(t *testing.T) {
 	})
 }
 
-// The directory that a plain sh reports is a URL, whose slashes stay slashes.
+// TestCwd_WithSpecialCharacters checks that the directory that a plain sh reports is a URL, whose slashes stay slashes.
 // FAULT: E8
 func TestCwd_WithSpecialCharacters(t *testing.T) {
 	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, shell string) {
@@ -109,7 +111,8 @@ func TestCwd_WithSpecialCharacters(t *testing.T) {
 	})
 }
 
-// A line that expands the shell's prompt, or runs its hooks, ends at the shell's next prompt and with its own status.
+// TestLine_EndsAtThePrompt_WhenItRunsHooks checks that a line that expands the shell's prompt, or runs its hooks, ends
+// at the shell's next prompt and with its own status.
 // FAULT: H26
 func TestLine_EndsAtThePrompt_WhenItRunsHooks(t *testing.T) {
 	lines := map[string][]string{

@@ -2,7 +2,7 @@ package shell
 
 import "testing"
 
-// A shell without marks prints its state, which updates the guess.
+// TestGuessUpdate checks that a shell without marks prints its state, which updates the guess.
 // FAULT: B14
 // FEATURES: R45 R46
 func TestGuessUpdate(t *testing.T) {

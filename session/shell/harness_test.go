@@ -175,7 +175,7 @@ func (r *testShellSession) readUntil(what string, ok func() bool) {
 		if d := r.tracker.State().PossibleEnd; d != nil && d.LatePrompt != nil {
 			if !r.isEditorReading() {
 				polls = 0
-			} else if polls++; polls > 100 { // what it printed before may be on its way
+			} else if polls++; polls > 100 { // earlier output may not have arrived yet
 				r.apply(Event{Kind: EventShellReads, At: uint64(len(r.bytes)), Time: time.Now()})
 				continue
 			}

@@ -57,7 +57,7 @@ func (r *testShellSession) keysForPrompt(keys string) {
 	r.readUntil("another prompt", func() bool { st := r.tracker.State(); return st.Prompt > n && st.Phase == PhasePrompt })
 }
 
-// waitForRead waits until the shell sleeps in a read. Line editors lose an interrupt that comes before.
+// waitForRead waits until the shell sleeps in a read. Line editors lose an earlier interrupt.
 func (r *testShellSession) waitForRead() {
 	r.t.Helper()
 	if runtime.GOOS != "linux" {
@@ -113,7 +113,8 @@ var prompted = regexp.MustCompile(`true\s+.*[#$%>]$`)
 
 var abandoned = regexp.MustCompile(`[#$%>] abandoned`)
 
-// An interrupt at the prompt leads to a new prompt. Fish loses an interrupt while it highlights, which is not visible.
+// TestTracker_InterruptAtPrompt checks that an interrupt at the prompt leads to a new prompt. Fish loses an interrupt
+// while it highlights, which is not visible.
 func TestTracker_InterruptAtPrompt(t *testing.T) {
 	forEachShell(t, []string{"bash", "zsh", "mksh", "dash", "ksh"}, func(t *testing.T, r *testShellSession, shell string) {
 		r.run("true")
@@ -156,7 +157,8 @@ func TestTracker_SyntaxError(t *testing.T) {
 	})
 }
 
-// The shell prompts for the rest of a line with another prompt, which the tracker distinguishes.
+// TestTracker_Continuation checks that the shell prompts for the rest of a line with another prompt, which the tracker
+// distinguishes.
 func TestTracker_Continuation(t *testing.T) {
 	forEachShell(t, []string{"bash", "zsh"}, func(t *testing.T, r *testShellSession, shell string) {
 		r.typeLine("echo 'open")
@@ -171,7 +173,7 @@ func TestTracker_Continuation(t *testing.T) {
 	})
 }
 
-// Output of a background job at the prompt belongs to no command.
+// TestTracker_BackgroundOutput checks that output of a background job at the prompt belongs to no command.
 func TestTracker_BackgroundOutput(t *testing.T) {
 	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, shell string) {
 		line := "(read x <fifo; echo late) &"
@@ -194,7 +196,7 @@ func TestTracker_BackgroundOutput(t *testing.T) {
 
 var insidePrompt = regexp.MustCompile(`(?s)ready\n.*[#$%>]$`)
 
-// A nested shell has no nonce: it is one running command.
+// TestTracker_NestedShell checks that a nested shell has no nonce: it is one running command.
 func TestTracker_NestedShell(t *testing.T) {
 	for _, inner := range []string{"bash", "zsh", "fish", "dash"} {
 		t.Run(inner, func(t *testing.T) {
@@ -217,7 +219,7 @@ func TestTracker_NestedShell(t *testing.T) {
 	}
 }
 
-// The state of a shell that replaced the integrated one is unknown.
+// TestTracker_Exec checks that the state of a shell that replaced the integrated one is unknown.
 func TestTracker_Exec(t *testing.T) {
 	forEachShell(t, fullShells, func(t *testing.T, r *testShellSession, shell string) {
 		r.typeLine("exec " + shellPath(t, "dash"))
@@ -267,7 +269,7 @@ func TestTracker_JobControl(t *testing.T) {
 		}
 		r.waitForPrompt()
 		if shell != "bash" && shell != "zsh" {
-			return // nothing tells when the terminal is cat's again
+			return // nothing shows when cat has the terminal again
 		}
 		before := len(r.bytes)
 		r.typeLine("fg")
@@ -283,7 +285,7 @@ func TestTracker_JobControl(t *testing.T) {
 	})
 }
 
-// If the tracker was not informed of a typed line, the shell reports its text.
+// TestCommandText_FromShell checks that if the tracker was not informed of a typed line, the shell reports its text.
 func TestCommandText_FromShell(t *testing.T) {
 	forEachShell(t, fullShells, func(t *testing.T, r *testShellSession, shell string) {
 		for _, line := range []string{"echo '100%; x'", "echo žluť 日本", "sh -c 'exit 2' # 'x", " echo spaced"} {
@@ -301,7 +303,8 @@ func TestCommandText_FromShell(t *testing.T) {
 	})
 }
 
-// HISTCONTROL keeps lines out of bash's history: then the newest entry is a guess.
+// TestCommandText_BashHistoryGuess checks that HISTCONTROL keeps lines out of bash's history: then the newest entry is
+// a guess.
 func TestCommandText_BashHistoryGuess(t *testing.T) {
 	r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "bash")}, files: map[string]string{".bashrc": "HISTCONTROL=ignoreboth\n"}})
 	r.run("echo one")

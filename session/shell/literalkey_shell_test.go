@@ -43,8 +43,8 @@ func (r *testShellSession) submitLine(line string, record bool) Command {
 	return c
 }
 
-// Submitted lines are read literally: no exclamation mark expands history, in one line or several. Lines that users
-// type are expanded as usual.
+// TestSubmittedLines_AreNotExpanded checks that submitted lines are read literally: no exclamation mark expands
+// history, in one line or several. Lines that users type are expanded as usual.
 // FAULT: B1
 // FEATURES: R49
 func TestSubmittedLines_AreNotExpanded(t *testing.T) {
@@ -62,7 +62,7 @@ func TestSubmittedLines_AreNotExpanded(t *testing.T) {
 				continue
 			}
 			seen := c.out
-			if r.launch.Quality == Full { // else the prompt may come after the line's echo
+			if r.launch.Quality == Full { // else the prompt may arrive after the line's echo
 				seen = "\n" + seen
 			}
 			got := r.submitLine(c.line, true)
@@ -75,7 +75,7 @@ func TestSubmittedLines_AreNotExpanded(t *testing.T) {
 		}
 		r.run("echo typed")
 		if c := r.run(`echo "again: !!"`); r.text(c) != "again: echo typed" && !strings.HasSuffix(r.text(c), "again: echo typed") {
-			t.Errorf("what a user types is not expanded: %q", r.text(c))
+			t.Errorf("a line that a user types is not expanded: %q", r.text(c))
 		}
 		r.submitLine("echo 'x!!'", false)
 		if shell == "zsh" {
@@ -84,13 +84,13 @@ func TestSubmittedLines_AreNotExpanded(t *testing.T) {
 		r.waitForRead()
 		r.keysForPrompt("\x03")
 		if c := r.run(`echo "again: !!"`); !strings.HasSuffix(r.text(c), "again: echo typed") && !strings.HasSuffix(r.text(c), `echo "again: echo typed"`) {
-			t.Errorf("what a user types is not expanded: %q", r.text(c))
+			t.Errorf("a line that a user types is not expanded: %q", r.text(c))
 		}
 	})
 }
 
-// Submitted lines are in no history, unless requested. Lines that users type are, and the history file is not
-// truncated.
+// TestSubmittedLines_AreNotRecorded checks that submitted lines are in no history, unless requested. Lines that users
+// type are, and the history file is not truncated.
 // FAULT: A8
 func TestSubmittedLines_AreNotRecorded(t *testing.T) {
 	old := strings.Repeat("echo old\n", 3000)
@@ -133,8 +133,8 @@ func TestSubmittedLines_AreNotRecorded(t *testing.T) {
 	}
 }
 
-// The text of a submitted line is the submitted text, in one statement or several, whatever the shell's history
-// contains.
+// TestSubmittedText_IsNeverFromTheHistory checks that the text of a submitted line is the submitted text, in one
+// statement or several, whatever the shell's history contains.
 // FAULT: G1
 func TestSubmittedText_IsNeverFromTheHistory(t *testing.T) {
 	const old = "rm -rf /important\n"
@@ -182,7 +182,8 @@ func TestSubmittedText_IsNeverFromTheHistory(t *testing.T) {
 	}
 }
 
-// A submitted line may have comments, as in a script, even if the user's zsh allows none at its prompt.
+// TestSubmittedLines_MayHaveComments checks that a submitted line may have comments, as in a script, even if the user's
+// zsh allows none at its prompt.
 // FAULT: G1
 func TestSubmittedLines_MayHaveComments(t *testing.T) {
 	for _, rc := range []string{"\n", "setopt interactivecomments\n"} {
@@ -202,7 +203,8 @@ func TestSubmittedLines_MayHaveComments(t *testing.T) {
 	}
 }
 
-// A zsh without its line editor gets no literal key, which it would read as text.
+// TestSubmittedLines_WithoutTheLineEditor checks that a zsh without its line editor gets no literal key, which it would
+// read as text.
 // FAULT: H12
 func TestSubmittedLines_WithoutTheLineEditor(t *testing.T) {
 	r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "zsh")}, files: map[string]string{".zshrc": "\n"}})
@@ -217,8 +219,8 @@ func TestSubmittedLines_WithoutTheLineEditor(t *testing.T) {
 	}
 }
 
-// ksh93 removes a submitted line from its history, whether it fails, is no command or is interrupted. It keeps the lines that users
-// type, also after a line that it did not record.
+// TestSubmittedLines_AreNotRecordedByKsh93 checks that ksh93 removes a submitted line from its history, whether it
+// fails, is no command or is interrupted. It keeps the lines that users type, also after a line that it did not record.
 // FAULT: A8
 func TestSubmittedLines_AreNotRecordedByKsh93(t *testing.T) {
 	tier.Full(t)

@@ -44,7 +44,7 @@ func TestParseMark(t *testing.T) {
 	}
 }
 
-// Length is the length of the whole sequence.
+// TestMark_Length checks that Length is the length of the whole sequence.
 func TestMark_Length(t *testing.T) {
 	for _, s := range []string{"\x1b]133;A\a", "\x1b]133;D;0;lt=abc\a", "\x1b]133;C;lt=a;cmdline_url=žluť\a"} {
 		e := vterm.New(vterm.Options{})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A shell's state is unreadable for other users, and removed with its session.
+// TestMemoryDir checks that a shell's state is unreadable for other users, and removed with its session.
 // FAULT: A7
 func TestMemoryDir(t *testing.T) {
 	session := filepath.Join(t.TempDir(), "session")

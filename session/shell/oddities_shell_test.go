@@ -19,7 +19,7 @@ var shellOddities = []struct {
 	fish string
 	not  []string
 	undo string // run after; "" nothing
-	out  string // that the line after must print besides its own: nothing
+	out  string // additional output of the next line: none
 }{
 	{name: "trace", line: "set -x", fish: skipFish, not: []string{"mksh"}, undo: "set +x"},
 	{name: "unset variables", line: "set -u", fish: skipFish},
@@ -78,8 +78,9 @@ func TestIntegration_SurvivesOddities(t *testing.T) {
 	})
 }
 
-// Start files that shadow builtins of the hooks cause a file that the session checks, instead of a shell that never
-// reports a prompt. Functions named as other builtins do no harm.
+// TestStartFiles_ThatShadowBuiltins_AreReported checks that start files that shadow builtins of the hooks cause a file
+// that the session checks, instead of a shell that never reports a prompt. Functions named as other builtins do no
+// harm.
 // FAULT: H12
 func TestStartFiles_ThatShadowBuiltins_AreReported(t *testing.T) {
 	for _, tt := range []struct {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An empty PATH does not affect the marks of the plain shells.
+// TestPlainShells_KeepMarks_WithoutPath checks that an empty PATH does not affect the marks of the plain shells.
 // FAULT: H27
 func TestPlainShells_KeepMarks_WithoutPath(t *testing.T) {
 	for _, name := range []string{"dash", "mksh", "ksh"} {
@@ -29,8 +29,8 @@ func TestPlainShells_KeepMarks_WithoutPath(t *testing.T) {
 	}
 }
 
-// An interrupt at an incomplete line leads to one prompt. ksh93 would print prompts without end if a command of a
-// prompt redirected the call of a function.
+// TestPlainShells_PromptOnce_AfterAnIncompleteLine checks that an interrupt at an incomplete line leads to one prompt.
+// ksh93 would print prompts without end if a command of a prompt redirected the call of a function.
 // FAULT: H27
 func TestPlainShells_PromptOnce_AfterAnIncompleteLine(t *testing.T) {
 	for _, name := range []string{"dash", "mksh", "ksh"} {
@@ -50,7 +50,8 @@ func TestPlainShells_PromptOnce_AfterAnIncompleteLine(t *testing.T) {
 	}
 }
 
-// A trace shows no nonce, with which a program that reads the screen could forge marks.
+// TestTrace_ShowsNoNonce checks that a trace shows no nonce, with which a program that reads the screen could forge
+// marks.
 // FAULT: H27
 func TestTrace_ShowsNoNonce(t *testing.T) {
 	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, _ string) {
@@ -64,7 +65,8 @@ func TestTrace_ShowsNoNonce(t *testing.T) {
 	})
 }
 
-// A trace shows nothing of the marks around a wrapped line, except that the Korn shells show how their trace is dropped.
+// TestTrace_ShowsNoToken_OfWrappedLines checks that a trace shows nothing of the marks around a wrapped line, except
+// that the Korn shells show how their trace is dropped.
 //
 // FAULT: H27
 func TestTrace_ShowsNoToken_OfWrappedLines(t *testing.T) {
@@ -92,8 +94,8 @@ func TestTrace_ShowsNoToken_OfWrappedLines(t *testing.T) {
 	}
 }
 
-// The lines that longterm types for itself are not in the user's history: those that restore the hooks, and those around a text of
-// several lines.
+// TestHistory_HasNoLineOfOurs checks that the lines that longterm types for itself are not in the user's history: those
+// that restore the hooks, and those around a text of several lines.
 //
 // FAULT: H27
 func TestHistory_HasNoLineOfOurs(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// A shell applies a renewal file before its next prompt, once: it exports the values, whatever they contain, and unsets
-// nil ones. The command before keeps its status, and later changes by the user stay.
+// TestRenewalFile_AppliedOnce checks that a shell applies a renewal file before its next prompt, once: it exports the
+// values, whatever they contain, and unsets nil ones. The command before keeps its status, and later changes by the
+// user stay.
 // FEATURES: R119
 func TestRenewalFile_AppliedOnce(t *testing.T) {
 	for _, sh := range shells {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Without a pwsh its script is at least well-formed: brackets and quotes are balanced, and it prints the known marks.
+// TestPwshScript_IsWellFormed checks that without a pwsh its script is at least well-formed: brackets and quotes are
+// balanced, and it prints the known marks.
 func TestPwshScript_IsWellFormed(t *testing.T) {
 	b, err := scripts.ReadFile("scripts/longterm.ps1")
 	if err != nil {

@@ -19,7 +19,7 @@ type situation struct {
 	not  []string
 	exit int
 	cwd  string // below the home directory; empty: the home directory
-	out  string // what is printed, "*": anything
+	out  string // expected output, "*": anything
 }
 
 // skipFish marks a situation that fish does not support.
@@ -32,7 +32,7 @@ var situations = []situation{
 	{name: "output", line: "echo hello", out: "hello"},
 	{name: "no newline at the end", line: "printf foo", out: "foo"},
 	{name: "status of a program", line: "sh -c 'exit 7'", exit: 7},
-	// Bash 3.2 has no PS0, and its DEBUG trap does not see a line of nothing but a subshell.
+	// Bash 3.2 has no PS0, and its DEBUG trap does not run for a line that is only a subshell.
 	{name: "subshell", line: "(exit 3)", fish: "sh -c 'exit 3'", exit: 3, not: []string{"bash-3.2"}},
 	{name: "pipeline", line: "false | true", exit: 0},
 	{name: "pipeline fails", line: "true | false", exit: 1},
@@ -111,12 +111,13 @@ func TestTracker_Situations(t *testing.T) {
 	}
 }
 
-// Older and newer versions of shells, if they are installed under such names.
+// TestTracker_Situations_OtherVersions runs the situations in older and newer versions of shells, if they are installed
+// under such names.
 func TestTracker_Situations_OtherVersions(t *testing.T) {
 	for _, name := range []string{"bash-3.2", "bash-4.4", "bash-5.0", "bash-5.3", "fish-4.0"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
-			continue // hardly anybody has them
+			continue // rarely installed
 		}
 		t.Run(name, func(t *testing.T) {
 			kind, _, _ := strings.Cut(name, "-")
@@ -144,7 +145,7 @@ func testSituations(t *testing.T, name string, argv []string) {
 		r.run("cd ~")
 		c := r.run(line)
 		if exitOf(c) != s.exit {
-			if !(s.exit == 1 && s.name == "failed cd") || exitOf(c) <= 0 { // dash says 2
+			if !(s.exit == 1 && s.name == "failed cd") || exitOf(c) <= 0 { // dash exits with 2
 				t.Errorf("%s: %q ended with %d, want %d", s.name, line, exitOf(c), s.exit)
 			}
 		}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Each row of specs is complete: names, options, a script, and the properties of its lines.
+// TestSpecs_AreComplete checks that each row of specs is complete: names, options, a script, and the properties of its
+// lines.
 func TestSpecs_AreComplete(t *testing.T) {
 	seen := map[string]Kind{}
 	for k, s := range specs {
@@ -45,7 +46,7 @@ func TestSpecs_AreComplete(t *testing.T) {
 	}
 }
 
-// The properties of lines in each shell.
+// TestSpecs_LineProperties checks the properties of lines in each shell.
 func TestSpecs_LineProperties(t *testing.T) {
 	for _, c := range []struct {
 		what string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Users change what the hooks depend on while the shell runs.
+// TestHooks_SurviveUserChanges changes what the hooks depend on while the shell runs.
 func TestHooks_SurviveUserChanges(t *testing.T) {
 	for _, c := range []struct {
 		shell string
@@ -39,14 +39,15 @@ func TestHooks_SurviveUserChanges(t *testing.T) {
 	}
 }
 
-// An exported prompt, as of a virtual environment, shows no marks in a nested shell.
+// TestExportedPrompt_ShowsNoMarks checks that an exported prompt, as of a virtual environment, shows no marks in a
+// nested shell.
 func TestExportedPrompt_ShowsNoMarks(t *testing.T) {
 	r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "bash")}})
 	for _, line := range []string{"export PS1='(venv) $ ' PS2='more> '", "true"} {
 		r.run(line)
 	}
 	for nested, want := range map[string]string{
-		"dash -i": "more> ", "bash --norc --noprofile -i": "more> ", "ksh -i": "", // ksh shows PS2 as it is written
+		"dash -i": "more> ", "bash --norc --noprofile -i": "more> ", "ksh -i": "", // ksh prints PS2 unexpanded
 	} {
 		shellPath(t, strings.Fields(nested)[0])
 		lines := "exit"
@@ -60,7 +61,7 @@ func TestExportedPrompt_ShowsNoMarks(t *testing.T) {
 	}
 }
 
-// A shell without its hooks sends its prompt's mark from PS1, and restores them.
+// TestHooks_Restored checks that a shell without its hooks sends its prompt's mark from PS1, and restores them.
 // FAULT: E5
 func TestHooks_Restored(t *testing.T) {
 	for _, c := range []struct {

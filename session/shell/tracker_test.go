@@ -73,7 +73,7 @@ func markWord(word string) (name, text string, ok bool) {
 		if exit != "" {
 			exit = ";exit=" + exit
 		}
-		if bare, ok := strings.CutSuffix(n, "b"); ok { // mark B tells the prompt's end
+		if bare, ok := strings.CutSuffix(n, "b"); ok { // mark B reports the prompt's end
 			n, exit = bare, exit+";b=1"
 		}
 		return "A", nonce + ";n=" + n + exit, true
@@ -180,7 +180,7 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// A command's output is between its marks, without them.
+// TestCommand_OutputOffsets checks that a command's output is between its marks, without them.
 func TestCommand_OutputOffsets(t *testing.T) {
 	out := "$ \x1b]133;A;lt=" + testNonce + ";n=1\a\x1b]133;C;lt=" + testNonce + ";cmdline_url=ls\aone\r\ntwo\r\n" +
 		"\x1b]133;D;0;lt=" + testNonce + "\atitle\x1b]133;A;lt=" + testNonce + ";n=2;exit=0;cwd=/tmp%3b\a$ "
@@ -225,7 +225,7 @@ var (
 	foreignWords = []string{"(A#)", "(B)", "(C:evil)", "(D0)", "(As)"}
 )
 
-// Forged marks change nothing, at any position.
+// TestTracker_IgnoresForgedMarks checks that forged marks change nothing, at any position.
 func TestTracker_IgnoresForgedMarks(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -245,7 +245,8 @@ func TestTracker_IgnoresForgedMarks(t *testing.T) {
 	}
 }
 
-// In any sequence of events each command starts once and finishes once, in order, and offsets and numbers increase.
+// TestTracker_Invariants checks that in any sequence of events each command starts once and finishes once, in order,
+// and offsets and numbers increase.
 func TestTracker_Invariants(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -277,7 +278,7 @@ func TestTracker_Invariants(t *testing.T) {
 	}
 }
 
-// A tracker that was stopped and resumed at any event continues identically.
+// TestTracker_Resume checks that a tracker that was stopped and resumed at any event continues identically.
 func TestTracker_Resume(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -341,8 +342,8 @@ func losesEvents(out string) bool {
 	return strings.Count(out, "\a")+strings.Count(out, "\x1b") > vterm.EventQueueMax/2
 }
 
-// A line in fish, wrapped for its tab, is one command: the shell's own mark starts it, and the wrapper's marks set the
-// offsets of its output and its status.
+// TestWrappedLine_IsOneCommand_WhenTheShellMarksItToo checks that a line in fish, wrapped for its tab, is one command:
+// the shell's own mark starts it, and the wrapper's marks set the offsets of its output and its status.
 // FAULT: G1
 func TestWrappedLine_IsOneCommand_WhenTheShellMarksItToo(t *testing.T) {
 	const nonce, token = "00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100"

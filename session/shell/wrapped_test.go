@@ -2,7 +2,8 @@ package shell
 
 import "testing"
 
-// A wrapped line ends at the prompt after it: only then are the directory and the environment those of the line.
+// TestWrappedLine_EndsAtThePrompt_WhenTheShellSendsMarks checks that a wrapped line ends at the prompt after it: only
+// then are the directory and the environment those of the line.
 // FAULT: H27
 func TestWrappedLine_EndsAtThePrompt_WhenTheShellSendsMarks(t *testing.T) {
 	nonce, token := NewNonce(), NewNonce()

@@ -33,7 +33,7 @@ func residentOwnKiB(t *testing.T) (kib int) {
 	return kib
 }
 
-// Released pages of the program's own file are not resident, except those still in use.
+// TestReleaseOwnPages checks that released pages of the program's own file are not resident, except those still in use.
 func TestReleaseOwnPages(t *testing.T) {
 	if b, err := os.ReadFile("/proc/self/exe"); err != nil || len(b) == 0 { // loads the file into the page cache
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// startShell runs a shell that waits, in a terminal session of its own.
+// startShell runs a shell that waits, in a separate terminal session.
 func startShell(t *testing.T, script string, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
@@ -96,7 +96,7 @@ func resolved(t *testing.T, dir string) string {
 	return dir
 }
 
-// A stopped process receives a signal, since Signal resumes it.
+// TestSignal_ReachesStoppedProcess checks that a stopped process receives a signal, since Signal resumes it.
 func TestSignal_ReachesStoppedProcess(t *testing.T) {
 	cmd := startShell(t, "echo; kill -STOP $$; exec sleep 600")
 	st, err := ReadStat(cmd.Process.Pid)
@@ -107,7 +107,7 @@ func TestSignal_ReachesStoppedProcess(t *testing.T) {
 	_ = cmd.Wait() // would hang otherwise
 }
 
-// Argument vectors of any length are read completely, beyond the size of one read.
+// TestCmdline_EachLength checks that argument vectors of any length are read completely, beyond the size of one read.
 func TestCmdline_EachLength(t *testing.T) {
 	for _, n := range []int{1, 470, 486, 487, 488, 489, 490, 500, 600, 5000, 20_000} {
 		cmd := exec.Command("sh", "-c", "echo; read x", strings.Repeat("w", n), "last")
@@ -122,7 +122,7 @@ func TestCmdline_EachLength(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Skip("needs sh: ", err)
 		}
-		if _, err := out.Read(make([]byte, 1)); err != nil { // its words are not there as soon as it is started
+		if _, err := out.Read(make([]byte, 1)); err != nil { // its arguments are not readable at once after the start
 			t.Fatal(err)
 		}
 		if argv, err := Cmdline(cmd.Process.Pid); err != nil || !slices.Equal(argv, cmd.Args) {
@@ -134,7 +134,7 @@ func TestCmdline_EachLength(t *testing.T) {
 	}
 }
 
-// The errors distinguish exited, hidden and unsupported.
+// TestErrors checks that the errors distinguish exited, hidden and unsupported.
 func TestErrors(t *testing.T) {
 	cmd := exec.Command("true")
 	if err := cmd.Run(); err != nil {
@@ -165,8 +165,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The table finds a session's processes: descendants of its leader, those of the terminal session and those with its mark,
-// wherever they moved. It contains neither this process nor kernel threads.
+// TestTable checks that the table finds a session's processes: descendants of its leader, those of the terminal session
+// and those with its mark, wherever they moved. It contains neither this process nor kernel threads.
 func TestTable(t *testing.T) {
 	cmd := startShell(t, "sleep 600 & echo; wait", "TABLE_MARK=it")
 	pid := cmd.Process.Pid
@@ -273,8 +273,8 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// The mark of a process in the middle of execve is found by retries. Without them one in 10 reads of a process that only
-// executes itself misses it; with them at most one in 100 reads may.
+// TestMarkOf_WhileExecuting checks that the mark of a process in the middle of execve is found by retries. Without them
+// one in 10 reads of a process that only executes itself misses it; with them at most one in 100 reads may.
 //
 // FAULT: B9
 func TestMarkOf_WhileExecuting(t *testing.T) {
@@ -291,11 +291,11 @@ func TestMarkOf_WhileExecuting(t *testing.T) {
 		}
 	}
 	if missed > looks/100 {
-		t.Errorf("missed in %d looks of %d", missed, looks)
+		t.Errorf("missed in %d reads of %d", missed, looks)
 	}
 }
 
-// MarkOf does not retry for a process without an environment.
+// TestMarkOf_WithoutEnvironment checks that MarkOf does not retry for a process without an environment.
 func TestMarkOf_WithoutEnvironment(t *testing.T) {
 	cmd := exec.Command("sleep", "600")
 	cmd.Env = []string{}
@@ -315,8 +315,8 @@ func TestMarkOf_WithoutEnvironment(t *testing.T) {
 	}
 }
 
-// Parent by a pidfd equals Parent by /proc: for a process, a thread, and a process whose parent has exited. It fails for an
-// exited process.
+// TestParent checks that Parent by a pidfd equals Parent by /proc: for a process, a thread, and a process whose parent
+// has exited. It fails for an exited process.
 //
 // FEATURES: R107
 func TestParent(t *testing.T) {
@@ -325,7 +325,7 @@ func TestParent(t *testing.T) {
 		want, err := statParent(pid)
 		got, err2 := Parent(pid)
 		if err != nil || err2 != nil || got != want || got == 0 {
-			t.Errorf("%s: %d, %v; /proc says %d, %v", what, got, err2, want, err)
+			t.Errorf("%s: %d, %v; /proc has %d, %v", what, got, err2, want, err)
 		}
 	}
 	same("ourselves", os.Getpid())
@@ -392,7 +392,8 @@ func BenchmarkParent(b *testing.B) {
 	})
 }
 
-// A process that executes its own program again has another image, with the same PID and start time.
+// TestImage_Changes_WhenExecuted checks that a process that executes its own program again has another image, with the
+// same PID and start time.
 //
 // FAULT: H1
 func TestImage_Changes_WhenExecuted(t *testing.T) {

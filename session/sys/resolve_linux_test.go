@@ -98,8 +98,8 @@ func checkInode(t *testing.T, path string, got Inode, at string) {
 	}
 }
 
-// A root directory differs from ours if the process has another one, or private mounts: by the unique mount id as well as by
-// the two links.
+// TestRootOf checks that a root directory differs from ours if the process has another one, or private mounts: by the
+// unique mount id as well as by the two links.
 //
 // FEATURES: R107
 func TestRootOf(t *testing.T) {

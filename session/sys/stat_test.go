@@ -47,7 +47,7 @@ func TestParseStat_AllocatesNothing(t *testing.T) {
 	}
 }
 
-// Any name that a process sets leaves the following fields intact.
+// FuzzParseStat checks that any name that a process sets leaves the following fields intact.
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte("99 (a) S 1 (b) S 10 20 30 34816 20 4194304 116 0 1 0 5 7 0 0 20 0 3 0 46602"))
 	f.Add([]byte("1 () Z -1 -1 -1 0 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0"))

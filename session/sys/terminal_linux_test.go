@@ -103,7 +103,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// Bytes written to one end of a PTY count at the other end at once, however late the kernel delivers them.
+// TestUnread_SeesUndelivered checks that bytes written to one end of a PTY count at the other end at once, however late
+// the kernel delivers them.
 //
 // FAULT: A10
 func TestUnread_SeesUndelivered(t *testing.T) {

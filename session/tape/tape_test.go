@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A tape as VHS's users write them.
+// TestRead parses a tape as VHS's users write them.
 //
 // FEATURES: R120
 func TestRead(t *testing.T) {
@@ -99,11 +99,11 @@ Sleep 2
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if !tape.Steps[11].Screen || tape.Steps[12].Screen {
-		t.Error("which waits look at the whole screen is wrong")
+		t.Error("the scope of some waits is wrong")
 	}
 }
 
-// A mistake is told with its place and what would be right.
+// TestMistakes checks that an error is reported with its position and a hint.
 func TestMistakes(t *testing.T) {
 	for src, want := range map[string]string{
 		"Output":                              `t:1:1: Output wants a name`,
@@ -141,7 +141,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// What a tape within a tape does is done; what it would make is not, and one within itself ends.
+// TestSource checks that a tape that is sourced by another runs, but produces no output file, and that one that sources
+// itself ends.
 func TestSource(t *testing.T) {
 	files := map[string]string{"setup": "Output no.gif\nSet Rows 3\nType \"s\"\n", "loop": "Source loop\n", "bad": "Enter\nEnter x\n"}
 	open := func(name string) ([]byte, error) {
@@ -219,7 +220,7 @@ func TestThemes_OfVHS(t *testing.T) {
 	}
 }
 
-// The tape of README's picture is one that longterm plays.
+// TestRead_TapeOfReadme checks that longterm plays the tape of README's picture.
 func TestRead_TapeOfReadme(t *testing.T) {
 	src, err := os.ReadFile("../../docs/pictures/readme.tape")
 	if err != nil {

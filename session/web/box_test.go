@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The page draws joining characters like images do, at any cell size.
+// TestPage_DrawsBoxesLikeImages checks that the page draws joining characters like images do, at any cell size.
 //
 // FEATURES: R36, R112
 func TestPage_DrawsBoxesLikeImages(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 )
 
-// A changing file is revalidated, the others are cached. Files are compressed for clients that accept it, and no path leads out
-// of the directory.
+// TestFiles checks that a changing file is revalidated, the others are cached. Files are compressed for clients that
+// accept it, and no path leads out of the directory.
 //
 // FEATURES: R83
 func TestFiles(t *testing.T) {
@@ -63,7 +63,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// The embedded files are served.
+// TestEmbedded checks that the embedded files are served.
 func TestEmbedded(t *testing.T) {
 	w := httptest.NewRecorder()
 	if !Embedded().serve(w, httptest.NewRequest(http.MethodGet, "http://localhost/", nil)) || !strings.Contains(w.Body.String(), "<title>") {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A host's name is removed from a path in any encoding, and the rest of the path stays.
+// TestStripHost checks that a host's name is removed from a path in any encoding, and the rest of the path stays.
 func TestStripHost(t *testing.T) {
 	for in, want := range map[string][2]string{
 		"/h/two/v1/sessions":                   {"two", "/v1/sessions"},
@@ -29,8 +29,8 @@ func TestStripHost(t *testing.T) {
 	}
 }
 
-// A host over ssh may have a name that is not valid in a URL: it is dialled by that name, and gets the caller's label but no
-// login.
+// TestForwarder_ByName checks that a host over ssh may have a name that is not valid in a URL: it is dialled by that
+// name, and gets the caller's label but no login.
 //
 // FEATURES: R94
 func TestForwarder_ByName(t *testing.T) {

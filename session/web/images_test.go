@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The page does not request images that it dropped before their turn, until it needs them again. It requests the newest ones
-// first, each once.
+// TestPage_RequestsImages checks that the page does not request images that it dropped before their turn, until it
+// needs them again. It requests the newest ones first, each once.
 //
 // FEATURES: R112
 func TestPage_RequestsImages(t *testing.T) {
@@ -28,7 +28,7 @@ for (let n = all.length; n < asked.length; n++) came({ k: asked[n] }, link);
 const more = asked.slice(all.length);
 const waits = picture(1, link, { s: 'one', at: 5 }), drawn = [], el = { style: {}, classList: { toggle: (_, on) => drawn.push(on) } };
 show(el, waits, [1, 0, 0, 2, 2], { w: 1, h: 1 });
-came({ k: 1 }, link); // there is none
+came({ k: 1 }, link); // the image does not exist
 const lost = asked.length, told = [];
 link.write = (m) => told.push(m);
 show(el, waits, [1, 0, 0, 2, 2], { w: 1, h: 1 });
@@ -39,7 +39,7 @@ came({ k: 1, png: btoa('png') }, link);
 again(link);
 const later = [];
 link.turn = {};
-link.write = () => {}; // it is not there yet
+link.write = () => {}; // it is not connected yet
 const row = picture('far', link, { s: 'one' });
 link.write = (m) => later.push(m);
 again(link);

@@ -7,7 +7,7 @@ import (
 	sources "github.com/longterm-dev/longterm/session/web/pack"
 )
 
-// The packed files equal a build of the page's sources.
+// TestPacked_IsCurrent checks that the packed files equal a build of the page's sources.
 func TestPacked_IsCurrent(t *testing.T) {
 	made, err := sources.BuildPage("page")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestPacked_IsCurrent(t *testing.T) {
 	}
 }
 
-// The compressed page is small, including the parts for fleets and relays.
+// TestPageIsSmall checks that the compressed page is small, including the parts for fleets and relays.
 //
 // FEATURES: R112
 func TestPageIsSmall(t *testing.T) {

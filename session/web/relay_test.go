@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The page's reader of sealed links accepts a host's messages in order, and rejects changed and repeated ones, ones with another
-// key, and errors of the relay.
+// TestPageReadsSealedLinks checks that the page's reader of sealed links accepts a host's messages in order, and
+// rejects changed and repeated ones, ones with another key, and errors of the relay.
 //
 // FEATURES: R111
 func TestPageReadsSealedLinks(t *testing.T) {

@@ -218,9 +218,9 @@ func (d *Server) checkSource(r *http.Request, v visitor) error {
 		e := api.Errorf(api.CodeDenied, "%v", err)
 		var of *apitoken.SourceError
 		if errors.As(err, &of) && of.What == "origin" {
-			return e.WithHint("if the page is yours, name its origin in http.origins (`longterm config set`)")
+			return e.WithHint("if the page is yours, add its origin to http.origins (`longterm config set`)")
 		}
-		return e.WithHint("if the name is yours, have it in http.hosts (`longterm config set`)")
+		return e.WithHint("if the name is yours, add it to http.hosts (`longterm config set`)")
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		if slices.Contains(source.Origins, origin) {
@@ -228,8 +228,8 @@ func (d *Server) checkSource(r *http.Request, v visitor) error {
 		}
 		scheme := v.scheme()
 		if !strings.HasPrefix(strings.ToLower(origin), scheme+"://") { // another scheme is another site, possibly of another owner
-			return api.Errorf(api.CodeDenied, "pages of %q may not ask here: this is %s://%s", shorten(origin), scheme, shorten(r.Host)).
-				WithHint("where a proxy has TLS, name it in http.proxies and have it send X-Forwarded-Proto, or name the origin in http.origins (`longterm config set`)")
+			return api.Errorf(api.CodeDenied, "pages of %q may not send requests here: this is %s://%s", shorten(origin), scheme, shorten(r.Host)).
+				WithHint("if a proxy terminates TLS, add it to http.proxies and let it send X-Forwarded-Proto, or add the origin to http.origins (`longterm config set`)")
 		}
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {

@@ -93,7 +93,7 @@ func (h *testServer) ticket(as func(method, path string) *http.Request) string {
 	return v.Ticket
 }
 
-// A cookie is limited to the page of this host, and no response body contains its secret.
+// TestCookie checks that a cookie is limited to the page of this host, and no response body contains its secret.
 //
 // FEATURES: R83
 func TestCookie(t *testing.T) {
@@ -112,7 +112,7 @@ func TestCookie(t *testing.T) {
 	if c := h.do(r).Result().Cookies()[0]; !c.Secure || !strings.HasPrefix(c.Name, "__Host-") || c.MaxAge <= 0 {
 		t.Errorf("by TLS: %+v", c)
 	}
-	// A proxy of ours says that it has TLS; anybody else does not.
+	// Only a trusted proxy may report TLS.
 	for peer, secure := range map[string]bool{"127.0.0.1": true, "10.0.0.9": false} {
 		h.proxy = "127.0.0.1"
 		r := request("POST", "/web/login", `{"code":"`+h.Link(apitoken.Token{Name: "web", May: []string{"look"}})+`"}`)
@@ -129,7 +129,8 @@ func TestCookie(t *testing.T) {
 	}
 }
 
-// A link is valid once and for a limited time; so is a ticket, and only with the cookie of its login.
+// TestCodes_ValidOnce checks that a link is valid once and for a limited time; so is a ticket, and only with the cookie
+// of its login.
 //
 // FEATURES: R83
 func TestCodes_ValidOnce(t *testing.T) {
@@ -184,8 +185,9 @@ func TestCodes_ValidOnce(t *testing.T) {
 	}
 }
 
-// Requests that other pages make a browser send are rejected: of a rebound name (DNS rebinding), another site, another port of
-// this host, which browsers count as the same site and send our cookies to, a form, a picture, a frame.
+// TestRequests_FromOtherSites checks that requests that other pages make a browser send are rejected: of a rebound name
+// (DNS rebinding), another site, another port of this host, which browsers count as the same site and send our cookies
+// to, a form, a picture, a frame.
 //
 // FEATURES: R83
 func TestRequests_FromOtherSites(t *testing.T) {
@@ -250,8 +252,8 @@ func TestRequests_FromOtherSites(t *testing.T) {
 	}
 }
 
-// An origin includes the scheme: TLS and plain HTTP on a port are different sites, possibly of different owners. Behind a proxy
-// the page's scheme is the proxy's, or that of a configured origin.
+// TestOrigin_Scheme checks that an origin includes the scheme: TLS and plain HTTP on a port are different sites,
+// possibly of different owners. Behind a proxy the page's scheme is the proxy's, or that of a configured origin.
 //
 // FEATURES: R83
 func TestOrigin_Scheme(t *testing.T) {
@@ -289,13 +291,13 @@ func TestOrigin_Scheme(t *testing.T) {
 		if c.want {
 			want = http.StatusOK
 		}
-		if w := h.do(r); w.Code != want || !c.want && (len(w.Result().Cookies()) > 0 || !strings.Contains(w.Body.String(), "may not ask here")) {
+		if w := h.do(r); w.Code != want || !c.want && (len(w.Result().Cookies()) > 0 || !strings.Contains(w.Body.String(), "may not send requests here")) {
 			t.Errorf("%s, from %s: %d %s", c.name, c.origin, w.Code, w.Body)
 		}
 	}
 }
 
-// Every response forbids framing and foreign scripts, and sends no referrer.
+// TestSecurityHeaders checks that every response forbids framing and foreign scripts, and sends no referrer.
 //
 // FEATURES: R83
 func TestSecurityHeaders(t *testing.T) {
@@ -323,7 +325,8 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// An address with too many failed logins must wait before the next failure; valid logins are never limited.
+// TestLogin_RateLimit checks that an address with too many failed logins must wait before the next failure; valid
+// logins are never limited.
 //
 // FEATURES: R83
 // FAULT: G15
@@ -388,7 +391,8 @@ func TestLogin_RateLimit(t *testing.T) {
 	}
 }
 
-// Logins for different sessions have separate cookies in one browser. Each request is served for the login of its key.
+// TestLogin_ForOneSession checks that logins for different sessions have separate cookies in one browser. Each request
+// is served for the login of its key.
 //
 // FEATURES: R83
 func TestLogin_ForOneSession(t *testing.T) {
@@ -428,7 +432,7 @@ func TestLogin_ForOneSession(t *testing.T) {
 	}
 }
 
-// A revoked or expired login is rejected, and logging out revokes a login.
+// TestLogin_Revoked checks that a revoked or expired login is rejected, and logging out revokes a login.
 //
 // FEATURES: R83
 func TestLogin_Revoked(t *testing.T) {
@@ -459,7 +463,7 @@ func TestLogin_Revoked(t *testing.T) {
 	}
 }
 
-// The local address of a connection is accepted as host; other addresses are not.
+// TestHost_LocalAddress checks that the local address of a connection is accepted as host; other addresses are not.
 func TestHost_LocalAddress(t *testing.T) {
 	h := newTestServer(t)
 	for host, want := range map[string]int{"192.0.2.7:7719": http.StatusOK, "192.0.2.8:7719": http.StatusForbidden, "box:7719": http.StatusForbidden, "page.example": http.StatusOK} {
@@ -473,7 +477,7 @@ func TestHost_LocalAddress(t *testing.T) {
 	}
 }
 
-// Login requests are bounded in size, and invalid ones are rejected.
+// TestLogin_Invalid checks that login requests are bounded in size, and invalid ones are rejected.
 func TestLogin_Invalid(t *testing.T) {
 	h := newTestServer(t)
 	for body, want := range map[string]int{

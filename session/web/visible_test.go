@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// The page spells hidden characters and direction marks of untrusted text like the command line does.
+// TestPageSpellsHiddenCharacters checks that the page spells hidden characters and direction marks of untrusted text
+// like the command line does.
 //
 // FEATURES: R112
 func TestPageSpellsHiddenCharacters(t *testing.T) {
@@ -44,7 +45,8 @@ console.log(JSON.stringify([differ(visible), differ(literal)]));`
 	}
 }
 
-// An approval shows the command and its caller with every hidden character spelled.
+// TestPageShowsApprovalsAsTheyAre checks that an approval shows the command and its caller with every hidden character
+// spelled.
 //
 // FEATURES: R112
 func TestPageShowsApprovalsAsTheyAre(t *testing.T) {
@@ -74,11 +76,12 @@ console.log(JSON.stringify(shown));`
 		}
 	}
 	if !slices.Contains(shown, "git push <U+202E>evas tig # <U+200B><U+200D>") || lines < 3 {
-		t.Errorf("got neither the line nor the rule in %q", shown)
+		t.Errorf("neither the line nor the rule is in %q", shown)
 	}
 }
 
-// A shell at its prompt is not shown as running, and the output of its last command stays readable.
+// TestPageShowsPrompts checks that a shell at its prompt is not shown as running, and the output of its last command
+// stays readable.
 //
 // FEATURES: R112
 func TestPageShowsPrompts(t *testing.T) {
@@ -93,7 +96,8 @@ console.log(JSON.stringify([at('prompt'), at('running'), at(), at('prompt', 'wor
 	}
 }
 
-// A program that waits for a key is answered by Enter, whatever its question contains.
+// TestPageAnswersByKind checks that a program that waits for a key is answered by Enter, whatever its question
+// contains.
 //
 // FEATURES: R112
 func TestPageAnswersByKind(t *testing.T) {

@@ -70,7 +70,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// A link is replaced by a file: who wants it followed resolves it.
+// TestLinkIsReplaced checks that a link is replaced by a file: callers that follow links resolve them first.
 func TestLinkIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path, to := filepath.Join(dir, "link"), filepath.Join(dir, "to")
@@ -127,7 +127,7 @@ func (f faulty) Chmod(mode fs.FileMode) error { return errors.Join(f.at("chmod")
 func (f faulty) Sync() error                  { return errors.Join(f.at("sync"), f.File.Sync()) }
 func (f faulty) Close() error                 { return errors.Join(f.at("close"), f.File.Close()) }
 
-// Whatever fails, the old content stays and no temporary file does.
+// TestFaults checks that after any failure the old content stays, and no temporary file is left.
 //
 // FEATURES: R93
 func TestFaults(t *testing.T) {
@@ -152,7 +152,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A full disk leaves the old content, and gives the room of the temporary file back.
+// TestFullDisk checks that a full disk leaves the old content, and that the space of the temporary file is freed.
 //
 // FEATURES: R93
 func TestFullDisk(t *testing.T) {
@@ -174,7 +174,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// The content is on the disk before it has its name, and the name is only with ContentAndName.
+// TestOrder checks that the content is on the disk before it has its name, and that the name is synced only with
+// ContentAndName.
 func TestOrder(t *testing.T) {
 	step := ""
 	for sync, want := range map[Sync]string{NoSync: "rename", Content: "sync f.tmp, rename", ContentAndName: "sync f.tmp, rename, sync dir"} {
@@ -210,7 +211,7 @@ func (f noted) Sync() error {
 	return f.File.Sync()
 }
 
-// A reader never sees a part, with any number of writers.
+// TestManyWriters checks that a reader never sees a part, with any number of writers.
 func TestManyWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if err := Write(path, Options{}, []byte("a")); err != nil {

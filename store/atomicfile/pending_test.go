@@ -25,7 +25,7 @@ func TestPending(t *testing.T) {
 	}
 	first := write("first")
 	if all := names(t, dir); len(all) != 1 || !IsPending(all[0]) {
-		t.Errorf("before it is kept: %q", all)
+		t.Errorf("before the commit: %q", all)
 	}
 	if err := first.Keep(path, false); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What says why nothing can be written says it of a disk that takes a part, and leaves nothing.
+// TestRoom checks that the check for a full disk detects one that accepts part of a file, and leaves no file.
 //
 // FEATURES: R93
 func TestRoom(t *testing.T) {

@@ -79,8 +79,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// One that cannot be decoded, or that claims another offset than its name, is passed
-// over for an older one.
+// TestNearestPassesDamage checks that a checkpoint that cannot be decoded, or whose offset differs from its name, is
+// skipped for an older one.
 func TestNearestPassesDamage(t *testing.T) {
 	s, dir := filled(t, SeriesOptions{}, 100, 500, 700, 900)
 	name := func(off uint64) string { return filepath.Join(dir, fmt.Sprintf("%020d.ltc", off)) }
@@ -107,7 +107,7 @@ func TestSeriesEmpty(t *testing.T) {
 		t.Error(err)
 	}
 	if err := s.Add(Checkpoint{Engine: string(make([]byte, maxName+1))}); err == nil {
-		t.Error("a name that cannot be read again was taken")
+		t.Error("a name that cannot be read again was accepted")
 	}
 }
 
@@ -121,7 +121,7 @@ func TestDropBefore(t *testing.T) {
 	}
 }
 
-// Thinning while output grows keeps few, none further apart than promised, and close
+// TestThin checks that thinning of a growing series keeps few checkpoints, none further apart than promised, and close
 // ones near the end.
 //
 // FEATURES: R92
@@ -146,7 +146,7 @@ func TestThin(t *testing.T) {
 	if n := len(kept); n < int(end/spacing) || n > 2*int(end/spacing)+120 {
 		t.Errorf("%d are kept for %d bytes", n, end)
 	}
-	// too large: every other one goes, not the older half
+	// too large: every second one is removed, not the older half
 	o.MaxBytes = total(kept) / 3
 	gone := thin(kept, end, o)
 	left := slices.DeleteFunc(slices.Clone(kept), func(e Entry) bool { return slices.Contains(gone, e) })
@@ -205,7 +205,7 @@ func FuzzDecodeCompressed(f *testing.F) {
 	f.Add(EncodeCompressed(sample), false)
 	f.Add(EncodeCompressed(at(1<<40)), true)
 	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
-		if seal && len(b) >= seriesHead { // let what is behind the checksums be reached
+		if seal && len(b) >= seriesHead { // lets the tests reach the content behind the checksums
 			b = bytes.Clone(b)
 			sealed(b)
 		}

@@ -25,7 +25,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendBuildLog is a flood in pieces of 64 KiB, as it is and compressed.
+// BenchmarkAppendBuildLog appends a flood in pieces of 64 KiB, raw and compressed.
 func BenchmarkAppendBuildLog(b *testing.B) {
 	raw := buildLog(rand.New(rand.NewPCG(1, 1)), 8<<20)
 	for _, plain := range []bool{true, false} {
@@ -44,7 +44,7 @@ func BenchmarkAppendBuildLog(b *testing.B) {
 	}
 }
 
-// BenchmarkCompact rewrites a build log of 16 MiB and tells what part of it stays.
+// BenchmarkCompact rewrites a build log of 16 MiB and reports which part of it is left.
 func BenchmarkCompact(b *testing.B) {
 	raw := buildLog(rand.New(rand.NewPCG(1, 1)), 16<<20)
 	for _, size := range []int{64 << 10, 4 << 10, 512} {
@@ -128,7 +128,7 @@ func benchJournal(b *testing.B, dir string, size int) *Journal {
 	return j
 }
 
-// BenchmarkOpen is what a restart of the daemon pays for each session.
+// BenchmarkOpen measures the cost of a daemon's restart for each session.
 func BenchmarkOpen(b *testing.B) {
 	const count = 20
 	dir := b.TempDir()
@@ -170,7 +170,7 @@ func BenchmarkReadAt(b *testing.B) {
 	}
 }
 
-// BenchmarkReplay is what rebuilding a screen reads.
+// BenchmarkReplay measures the reads of a screen's rebuild.
 func BenchmarkReplay(b *testing.B) {
 	j := benchJournal(b, b.TempDir(), 64<<20)
 	b.SetBytes(int64(j.End()))

@@ -8,10 +8,9 @@ import (
 	"testing"
 )
 
-// buildLog is what a verbose build of a C++ project prints, about n bytes: directory by
-// directory progress lines and compiler calls with their flags, among them warnings
-// with source lines, and test results with times and hashes. Names come from a stock of
-// fifty words, numbers are random.
+// buildLog returns about n bytes of output of a verbose build of a C++ project: directory by directory progress lines
+// and compiler calls with their flags, among them warnings with source lines, and test results with times and hashes.
+// Names come from a stock of fifty words, numbers are random.
 func buildLog(rnd *rand.Rand, n int) []byte {
 	stock := strings.Fields("arena batch cache codec column cursor decoder dispatch encoder engine event " +
 		"filter frame graph handle header index journal kernel layout loader mapper merge packet parser " +
@@ -43,7 +42,7 @@ func buildLog(rnd *rand.Rand, n int) []byte {
 	return b.Bytes()[:n]
 }
 
-// What the history of a build takes on disk: 1 is its raw size.
+// TestBuildLogShrinks checks the size of a build's history on disk, relative to its raw size.
 //
 // FEATURES: R92
 func TestBuildLogShrinks(t *testing.T) {

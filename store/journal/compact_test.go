@@ -71,7 +71,7 @@ func mixed(t testing.TB, rnd *rand.Rand, j *Journal, count int) {
 			must(t, j.AppendExit(Exit{Code: rnd.IntN(256), MaxRSS: rnd.Int64()}))
 		case 4:
 			must(t, j.append(Kind(100+rnd.IntN(100)), noise(rnd, rnd.IntN(200)), rnd.Uint64N(50)))
-			must(t, j.AppendOutput([]byte("x"))) // tells how far the one before moved the offset
+			must(t, j.AppendOutput([]byte("x"))) // shows how far the previous record moved the offset
 		case 5:
 			must(t, j.AppendOutput(noise(rnd, 1+rnd.IntN(100_000))))
 		case 6, 7:
@@ -101,7 +101,7 @@ func prose(rnd *rand.Rand, n int) []byte {
 	return b.Bytes()[:n]
 }
 
-// jumpy is a clock that goes at any pace, now and then back.
+// jumpy is a clock with random steps, sometimes backwards.
 func jumpy(rnd *rand.Rand, back bool) func() time.Time {
 	now := epoch
 	return func() time.Time {
@@ -113,7 +113,7 @@ func jumpy(rnd *rand.Rand, back bool) func() time.Time {
 	}
 }
 
-// Compaction changes nothing that a reader can see, wherever that begins.
+// TestCompactKeepsRecords checks that compaction changes nothing that a reader sees, from any offset.
 //
 // FEATURES: R37, R92
 func TestCompactKeepsRecords(t *testing.T) {
@@ -149,7 +149,7 @@ func TestCompactKeepsRecords(t *testing.T) {
 	}
 }
 
-// view is what readers see of a journal, by all ways there are.
+// view returns what readers see of a journal, by all ways of reading.
 type view struct {
 	offs  []uint64
 	at    []time.Time
@@ -205,8 +205,8 @@ func (v *view) compare(t testing.TB, j *Journal) {
 	}
 }
 
-// Readers that are in the middle when segments are replaced under them go on with the
-// record after the last one given, whether they keep the file open or not.
+// TestCompactUnderReaders checks that readers whose segments are replaced continue with the record after the last one
+// returned, whether they keep the file open or not.
 //
 // FEATURES: R37, R92
 func TestCompactUnderReaders(t *testing.T) {
@@ -252,8 +252,8 @@ func TestCompactUnderReaders(t *testing.T) {
 	}
 }
 
-// The last segment is worth rewriting only when it has grown, and dense blocks are
-// taken over as they are.
+// TestCompactAgain checks that the last segment is rewritten again only if it has grown, and that dense blocks are
+// copied unchanged.
 func TestCompactAgain(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 3))
@@ -301,7 +301,7 @@ func TestCompactStops(t *testing.T) {
 	}
 }
 
-// A damaged segment stays as it is: what is left of it is for Repair to judge.
+// TestCompactLeavesDamage checks that a damaged segment is not compacted: only Repair decides about its content.
 func TestCompactLeavesDamage(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 5))
@@ -329,7 +329,7 @@ func TestCompactLeavesDamage(t *testing.T) {
 	sameTimeline(t, timeline(t, j.NewReader(0)), want)
 }
 
-// A segment retired while it is rewritten does not come back.
+// TestCompactRetired checks that a segment retired while it is rewritten does not come back.
 func TestCompactRetired(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 6))
@@ -355,8 +355,8 @@ func TestCompactRetired(t *testing.T) {
 	}
 }
 
-// Appends go on while the last segment is rewritten: compaction catches up with some,
-// and leaves the segment alone when there is no end to them.
+// TestCompactWhileAppending checks that appends continue while the last segment is rewritten: compaction includes some,
+// and skips the segment if they do not end.
 func TestCompactWhileAppending(t *testing.T) {
 	t.Parallel()
 	const atTheEnd = 0
@@ -397,7 +397,7 @@ func TestCompactWhileAppending(t *testing.T) {
 	}
 }
 
-// A segment is replaced between a reader's asking for it and opening it.
+// TestCompactWhileOpening replaces a segment between a reader's lookup and its open.
 func TestCompactWhileOpening(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 11))
@@ -436,8 +436,8 @@ func TestCompactWhileOpening(t *testing.T) {
 	}
 }
 
-// A sync that finds the new version of a segment must not leave the old one, which a
-// loss of power can bring back, without what was appended.
+// TestCompactWhileSyncing checks that a sync that finds the new version of a segment does not leave the old one, which
+// a power loss can bring back, without the appended records.
 func TestCompactWhileSyncing(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 12))
@@ -464,8 +464,8 @@ func TestCompactWhileSyncing(t *testing.T) {
 	equal(t, entries(t, open(t, tortureDir, o), 0), want)
 }
 
-// A reader that opens the new version of the last segment before it is announced waits
-// for that.
+// TestCompactBeforeAnnounced checks that a reader that opens the new version of the last segment before it is announced
+// waits for that.
 func TestCompactBeforeAnnounced(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 15))
@@ -494,8 +494,7 @@ func TestCompactBeforeAnnounced(t *testing.T) {
 	}
 }
 
-// The last segment is appended to and followed by the next one while compaction looks
-// how long it is.
+// TestCompactWhileSealed appends to the last segment, and starts the next one, while compaction reads its length.
 func TestCompactWhileSealed(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 16))

@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// build makes a journal of one segment and tells where its records end.
+// build creates a journal of one segment and returns the ends of its records.
 func build(t *testing.T) (content []byte, m model, ends []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func lay(t *testing.T, content []byte) string {
 	return dir
 }
 
-// A journal cut at any byte gives exactly the records that were whole, and goes on.
+// TestCutAnywhere checks that a journal cut at any byte returns exactly the complete records, and can be appended to.
 //
 // FEATURES: R37, R90, R93
 func TestCutAnywhere(t *testing.T) {
@@ -70,7 +70,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// A changed byte costs the record it is in, and that is told.
+// TestScribbleAnywhere checks that a changed byte loses only its record, and that the loss is reported.
 //
 // FEATURES: R37, R93
 func TestScribbleAnywhere(t *testing.T) {
@@ -98,7 +98,7 @@ func TestScribbleAnywhere(t *testing.T) {
 	}
 }
 
-// A damaged header is made up for, as long as the first record tells the id.
+// TestScribbleHeader checks that a damaged header is restored if the first record has the id.
 func TestScribbleHeader(t *testing.T) {
 	t.Parallel()
 	content, m, _ := build(t)
@@ -150,7 +150,7 @@ func beyondUse(t *testing.T, damaged ...int) {
 	equal(t, entries(t, j, 0), []entry{first, second, {Kind: KindOutput, Offset: 200, Data: "on"}})
 }
 
-// What a program prints is never taken for a record, not even a journal's own bytes.
+// TestJournalInJournal checks that no output of a program is read as a record, not even a journal's own bytes.
 func TestJournalInJournal(t *testing.T) {
 	t.Parallel()
 	other, _, _ := build(t)
@@ -169,8 +169,7 @@ func TestJournalInJournal(t *testing.T) {
 	})
 }
 
-// A whole sector lost in an older segment, with enough behind it for bisection to drop
-// into the hole.
+// TestHoleInOldSegment loses a whole sector in an older segment, with enough after it for bisection to end in the hole.
 func TestHoleInOldSegment(t *testing.T) {
 	t.Parallel()
 	o := testOptions()
@@ -239,7 +238,7 @@ func TestFailingDisk(t *testing.T) {
 			d.remove = func(string) error { return syscall.EIO }
 		}},
 	} {
-		for _, size := range []int64{1 << 20, 100} { // in a segment, or beginning one each time
+		for _, size := range []int64{1 << 20, 100} { // in a segment, or each starting one
 			for _, plain := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s/%d/%v", c.name, size, plain), func(t *testing.T) {
 					survives(t, size, plain, c.fail)
@@ -249,8 +248,8 @@ func TestFailingDisk(t *testing.T) {
 	}
 }
 
-// survives appends before, while and after the disk fails, and looks at the journal as
-// readers and the next process would at every point.
+// survives appends before, during and after a disk failure, and reads the journal as readers and the next process would
+// at every point.
 func survives(t *testing.T, segmentBytes int64, plain bool, fail func(*disk)) {
 	o := testOptions()
 	d := &disk{}
@@ -267,7 +266,7 @@ func survives(t *testing.T, segmentBytes int64, plain bool, fail func(*disk)) {
 	failed := 0
 	fail(d)
 	for i := range 3 {
-		long := strings.Repeat("lost", (3*MaxPayload+i)/4) // leaves whole records behind
+		long := strings.Repeat("lost", (3*MaxPayload+i)/4) // leaves complete records at the end
 		if err := j.AppendOutput([]byte(long)); err != nil {
 			failed++
 		} else {
@@ -284,13 +283,13 @@ func survives(t *testing.T, segmentBytes int64, plain bool, fail func(*disk)) {
 	d.write, d.truncate, d.create, d.remove = nil, nil, nil, nil
 	must(t, j.AppendOutput([]byte("back")))
 	m.output("back")
-	equal(t, entries(t, open(t, dir, o), 0), m.all) // nothing is left behind its end
+	equal(t, entries(t, open(t, dir, o), 0), m.all) // nothing is left after its end
 	fill(t, j, &m)
 	equal(t, entries(t, j, 0), m.all)
 	equal(t, entries(t, open(t, dir, o), 0), m.all)
 }
 
-// A torn tail that cannot be cut yet is not shown and keeps nothing from being read.
+// TestRecoverReadOnly checks that a torn tail that cannot be cut yet is not returned and does not prevent reads.
 func TestRecoverReadOnly(t *testing.T) {
 	t.Parallel()
 	content, m, _ := build(t)
@@ -343,8 +342,8 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// Random appends, failures, crashes and damage at the tail: what was acknowledged is
-// there, exactly once, after every step.
+// TestMetamorphic checks that after random appends, failures, crashes and damage at the tail, acknowledged records
+// exist exactly once after every step.
 //
 // FEATURES: R37, R90, R93
 func TestMetamorphic(t *testing.T) {
@@ -415,7 +414,7 @@ func step(t *testing.T, rnd *rand.Rand, j *Journal, m *model, d *disk) {
 	}
 }
 
-// tear leaves the beginning of a record after the last segment's end.
+// tear appends the start of a record after the last segment's end.
 func tear(t *testing.T, rnd *rand.Rand, dir string) {
 	names := segments(t, dir)
 	if len(names) == 0 {
@@ -431,7 +430,7 @@ func tear(t *testing.T, rnd *rand.Rand, dir string) {
 	must(t, os.WriteFile(name, append(b, torn...), 0o600))
 }
 
-// After a power loss a file can have its length but not its content.
+// TestLongTornTail checks that a file may have its length but not its content after a power loss.
 //
 // FEATURES: R93
 func TestLongTornTail(t *testing.T) {

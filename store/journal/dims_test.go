@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The size in force is known at every offset that is kept: before and after compaction,
-// after older segments were retired, and when nothing but headers tells it.
+// TestSizeAt checks that the size in force is known at every stored offset: before and after compaction, after older
+// segments were retired, and if only headers have it.
 //
 // FEATURES: R37, R92
 func TestSizeAt(t *testing.T) {
@@ -72,7 +72,7 @@ func TestSizeAtUnknown(t *testing.T) {
 	t.Parallel()
 	j := open(t, t.TempDir(), testOptions())
 	must(t, j.AppendOutput([]byte("x")))
-	must(t, j.AppendResize(100_000, 5)) // more than is kept
+	must(t, j.AppendResize(100_000, 5)) // larger than the limit
 	if cols, rows, err := j.SizeAt(1); cols != 0 || rows != 0 || err != nil {
 		t.Errorf("%d×%d %v", cols, rows, err)
 	}

@@ -13,7 +13,7 @@ import (
 type disk struct {
 	osFS
 	mu sync.Mutex
-	// write says how many bytes of a write reach the file before err.
+	// write returns how many bytes of a write reach the file before err.
 	write    func(name string, p []byte) (n int, err error)
 	truncate func(name string) error
 	create   func(name string) error
@@ -22,7 +22,7 @@ type disk struct {
 	opening  func(name string)
 	closing  func(name string)
 	renamed  func() // after it was done
-	measured func() // after a file's size was told
+	measured func() // called after a file's size was read
 	opened   int    // files open now
 	synced   []string
 }
@@ -128,11 +128,11 @@ func (f *diskFile) Close() error {
 	return f.File.Close()
 }
 
-// epoch is when tests begin; their clock moves a second with every reading.
+// epoch is the start time of tests; their clock advances a second with every reading.
 var epoch = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func testOptions() Options {
-	var readings, ids atomic.Int64 // compaction asks as well as appends
+	var readings, ids atomic.Int64 // used by compaction and by appends
 	return Options{
 		FS:      &disk{}, // it syncs nothing: a busy disk would make the tests slow
 		Now:     func() time.Time { return epoch.Add(time.Duration(readings.Add(1)-1) * time.Second) },

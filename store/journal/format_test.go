@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// The format is a promise to journals that exist: these bytes never change.
+// TestGoldenBytes checks that the format of existing journals, given as bytes, stays the same.
 func TestGoldenBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,8 +31,8 @@ func TestGoldenBytes(t *testing.T) {
 	equal(t, entries(t, open(t, dir, testOptions()), 0), m.all)
 }
 
-// A segment as an earlier build wrote it: a dense block and one made while appending.
-// Encoders may change, so only reading is pinned.
+// TestGoldenBlocks reads a segment of an earlier build: a dense block and one written while appending. Encoders may
+// change, so only reading is pinned.
 func TestGoldenBlocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func golden(t *testing.T, name string) []byte {
 	return all
 }
 
-// What earlier versions wrote reads as ever, and can be appended to in their form.
+// TestVersion1 checks that journals of earlier versions are read as before, and appended to in their format.
 func TestVersion1(t *testing.T) {
 	t.Parallel()
 	v1 := golden(t, "v1.hex")
@@ -142,7 +142,7 @@ func TestUnknownKinds(t *testing.T) {
 	must(t, j.AppendOutput([]byte("def")))
 	must(t, j.append(201, []byte("compressed output, say"), 500))
 	must(t, j.AppendOutput([]byte("ghi")))
-	must(t, j.append(KindResize, []byte{1}, 0)) // a form that is not known
+	must(t, j.append(KindResize, []byte{1}, 0)) // an unknown form
 	want := []entry{
 		{Kind: KindOutput, Offset: 0, Data: "abc"},
 		{Kind: KindOutput, Offset: 3, Data: "def"},

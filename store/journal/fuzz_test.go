@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Whatever a segment holds, opening and reading it ends, and what it says adds up.
+// FuzzSegment checks that any segment can be opened and read to its end, with consistent results.
 func FuzzSegment(f *testing.F) {
 	golden := appendHeader(nil, header{version: version, length: headerSize, id: 5})
 	for _, kind := range []Kind{KindOutput, KindGap, KindMark, 77} {
@@ -54,8 +54,7 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// mendable checks that Repair and Compact leave what readers see as it is, and nothing
-// to complain of.
+// mendable checks that Repair and Compact change nothing that readers see, and leave no damage.
 func mendable(t *testing.T, j *Journal) {
 	want := kept(timeline(t, j.NewReader(0)))
 	must(t, j.Close())
@@ -72,7 +71,7 @@ func mendable(t *testing.T, j *Journal) {
 	must(t, err)
 	defer j.Close()
 	got := kept(timeline(t, j.NewReader(0)))
-	if !slices.Contains(faults(before), FaultOverlap) { // of two claims either may be kept
+	if !slices.Contains(faults(before), FaultOverlap) { // of two overlapping records either may be kept
 		sameTimeline(t, got, want)
 	}
 	c, err := j.Compact(t.Context())
@@ -114,7 +113,7 @@ func walk(t *testing.T, j *Journal) {
 	}
 }
 
-// FuzzRecords gives whole records whatever kind, offset and payload the input says.
+// FuzzRecords writes complete records with any kind, offset and payload.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte{1, 0, 3, 'a', 'b', 'c', 4, 3, 8, 9, 0, 0, 0, 0, 0, 0, 0, 2, 12, 1, 0})
 	f.Add([]byte{1, 255, 2, 'a', 'b', 1, 1, 2, 'x', 'y', 3, 0, 0, 77, 9, 1, 'z'})
@@ -143,8 +142,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// FuzzBlock decodes blocks whose record is whole: what is decoded adds up, and is the
-// same when it is packed again.
+// FuzzBlock decodes complete blocks: the records are consistent, and the same after packing again.
 func FuzzBlock(f *testing.F) {
 	text := []byte("some text, some text, some text, some text, some text, some text")
 	small, _, _ := appendOutputBlock(nil, nil, bytes.Repeat(text, 80), dims{80, 24})
@@ -161,7 +159,7 @@ func FuzzBlock(f *testing.F) {
 		end := r.offset
 		for i := range b.records {
 			if b.records[i].offset < end {
-				t.Fatalf("record %d begins at %d, before %d", i, b.records[i].offset, end)
+				t.Fatalf("record %d starts at %d, before %d", i, b.records[i].offset, end)
 			}
 			end = b.records[i].offset + b.records[i].span()
 		}

@@ -40,7 +40,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// Everything comes back in order, across segments and reopening, from any offset.
+// TestSegments checks that all records are read in order, across segments and reopening, from any offset.
 //
 // FEATURES: R26, R37
 func TestSegments(t *testing.T) {
@@ -69,7 +69,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// from is what a reader that begins at off should yield.
+// from returns the records that a reader from off should return.
 func (m *model) from(off uint64) []entry {
 	var all []entry
 	for _, e := range m.all {
@@ -177,7 +177,7 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// Random access into segments too large to be read from their beginning.
+// TestReadAtLarge checks that random access works in segments too large to be read from their start.
 func TestReadAtLarge(t *testing.T) {
 	t.Parallel()
 	j := open(t, t.TempDir(), testOptions())
@@ -208,12 +208,12 @@ func TestReadAtLarge(t *testing.T) {
 		got, next = append(got, dst[:n]...), to
 	}
 	if !bytes.Equal(got, all) {
-		t.Error("reading on does not give the whole")
+		t.Error("continued reads do not return everything")
 	}
 }
 
-// When the last byte was printed is known over reopening and compaction, and whatever was written down since that is no
-// output.
+// TestLastOutput checks that the time of the last output is known after reopening and compaction, and that later
+// records without output do not change it.
 //
 // FEATURES: R37
 func TestLastOutput(t *testing.T) {
@@ -282,7 +282,7 @@ func TestOffsetAt(t *testing.T) {
 	}
 }
 
-// A follower sees all that is appended, in order, and waits at the end.
+// TestFollow checks that a follower sees all appended records, in order, and waits at the end.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	o := testOptions()
@@ -309,7 +309,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A reader in a segment that is retired tells what it missed.
+// TestRetireUnderReader checks that a reader in a retired segment reports the missing output.
 func TestRetireUnderReader(t *testing.T) {
 	t.Parallel()
 	o := testOptions()
@@ -339,7 +339,7 @@ func TestRetireUnderReader(t *testing.T) {
 	}
 }
 
-// The segment appended to is retired while a reader waits at its end.
+// TestRetireUnderFollower retires the last segment while a reader waits at its end.
 func TestRetireUnderFollower(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -363,7 +363,7 @@ func TestRetireUnderFollower(t *testing.T) {
 	})
 }
 
-// Records without output never begin a segment of the same name.
+// TestTinySegments checks that records without output never start a segment of the same name.
 func TestTinySegments(t *testing.T) {
 	t.Parallel()
 	o := testOptions()
@@ -383,7 +383,7 @@ func TestTinySegments(t *testing.T) {
 	equal(t, entries(t, open(t, dir, o), 0), m.all)
 }
 
-// Close between a gap and the record behind it loses nothing.
+// TestReaderClose checks that a Close between a gap and the next record loses nothing.
 func TestReaderClose(t *testing.T) {
 	t.Parallel()
 	content, m, ends := build(t)
@@ -403,7 +403,7 @@ func TestReaderClose(t *testing.T) {
 	equal(t, got, append(want, m.all[3:]...))
 }
 
-// More journals than descriptors append at the same time.
+// TestHandles checks that more journals than descriptors can append at the same time.
 func TestHandles(t *testing.T) {
 	t.Parallel()
 	o := testOptions()
@@ -438,7 +438,7 @@ func TestHandles(t *testing.T) {
 		got := make([]byte, len(want)+1)
 		n, _, _, err := j.ReadAt(0, got)
 		if must(t, err); !bytes.Equal(got[:n], want) {
-			t.Errorf("journal %d does not hold what was appended", i+1)
+			t.Errorf("journal %d lacks appended records", i+1)
 		}
 	}
 }
@@ -458,7 +458,7 @@ func TestHandlesAreBounded(t *testing.T) {
 	}
 }
 
-// Readers at many places while segments are begun and retired; run with -race.
+// TestConcurrentReaders runs readers at many offsets while segments are created and retired; run with -race.
 func TestConcurrentReaders(t *testing.T) {
 	t.Parallel()
 	o := testOptions()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The bytes of marks are a promise like those of segments.
+// TestMarks checks that the bytes of marks stay the same, like those of segments.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	in := Input{Kind: InputPaste, Bytes: 300, Data: []byte("ls\r")}
@@ -26,7 +26,7 @@ func TestMarks(t *testing.T) {
 	must(t, j.AppendMark(c.AppendTo(nil)))
 	must(t, j.AppendMark(Command{Phase: PhasePrompt}.AppendTo(nil)))
 	if err := j.AppendMark(Command{JSON: make([]byte, MaxPayload)}.AppendTo(nil)); err == nil {
-		t.Error("a command that does not fit a record was taken")
+		t.Error("a command that does not fit a record was accepted")
 	}
 	var marks [][]byte
 	for _, e := range entries(t, j, 0) {

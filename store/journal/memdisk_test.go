@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// memDisk is a file system in memory with one directory. It tells what a process sees
-// from what would be there after a loss of power, counts the operations that change
-// something, and fails, or dies, at one of them.
+// memDisk is a file system in memory with one directory. It separates the state that a process sees from the state
+// after a power loss, counts the operations that change something, and fails, or ends the process, at one of them.
 //
-//	names, inode.data        what is seen
-//	durable, inode.synced    what surely survives
-//	renames, inode.writes    what may or may not, in part
+//	names, inode.data        state that a process sees
+//	durable, inode.synced    state that survives a power loss
+//	renames, inode.writes    changes that may survive, also in part
 type memDisk struct {
 	rnd     *rand.Rand
 	names   map[string]*inode
@@ -27,8 +26,8 @@ type memDisk struct {
 
 	ops   int
 	fault int   // number of the operation that fails, 0: none
-	until int   // failing goes on up to this one
-	err   error // what it fails with; errDead: for good
+	until int   // last operation that fails
+	err   error // the injected error; errDead: for good
 
 	opening func(name string)
 }
@@ -45,7 +44,7 @@ func newMemDisk(rnd *rand.Rand) *memDisk {
 	return &memDisk{rnd: rnd, names: map[string]*inode{}, durable: map[string]*inode{}}
 }
 
-// op counts an operation and says whether it fails.
+// op counts an operation and reports whether it fails.
 func (d *memDisk) op() error {
 	d.ops++
 	if d.fault > 0 && d.ops >= d.fault && (d.ops <= d.until || d.err == errDead) {
@@ -75,8 +74,8 @@ func (d *memDisk) killed() *memDisk {
 	return after
 }
 
-// unplugged is the disk after a loss of power: all that was synced, and of the rest what
-// reached it by chance. strict: nothing of the rest.
+// unplugged returns the disk after a power loss: all synced data, and a random part of the rest. strict: nothing of the
+// rest.
 func (d *memDisk) unplugged(strict bool) *memDisk {
 	names := maps.Clone(d.durable)
 	if !strict {
@@ -169,7 +168,7 @@ func (h *memHandle) ReadAt(p []byte, at int64) (int, error) {
 func (h *memHandle) WriteAt(p []byte, at int64) (int, error) {
 	err := h.d.op()
 	if err != nil {
-		if h.d.ops > h.d.fault { // dead for long, or still full
+		if h.d.ops > h.d.fault { // after the first failure: dead, or still full
 			return 0, err
 		}
 		p = p[:h.d.rnd.IntN(len(p)+1)]
@@ -187,7 +186,7 @@ func (h *memHandle) Truncate(size int64) error {
 	if err := h.d.op(); err != nil {
 		return err
 	}
-	// Sizes are kept in order by the file systems in use: what was written before is cut.
+	// The supported file systems keep sizes in order: earlier writes are cut.
 	cut := func(data []byte) []byte { return data[:min(size, int64(len(data)))] }
 	h.n.data = cut(h.n.data)
 	h.n.synced = slices.Clone(h.n.data)

@@ -47,7 +47,7 @@ func rest(t testing.TB, r *Reader) []entry {
 	}
 }
 
-// model is what a journal should hold, told independently of it.
+// model computes the expected content of a journal, independently of it.
 type model struct {
 	all []entry
 	end uint64

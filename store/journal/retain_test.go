@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// onDisk is what the files of a journal take.
+// onDisk returns the size of a journal's files.
 func onDisk(t testing.TB, dir string) (bytes int64) {
 	t.Helper()
 	for _, name := range segments(t, dir) {
@@ -91,7 +91,7 @@ func TestRetainBytes(t *testing.T) {
 		t.Errorf("the reader ended at %d of %d", at, j.End())
 	}
 	if cols, rows, err := j.SizeAt(j.Start()); cols != 100 || rows != 50 || err != nil {
-		t.Errorf("terminal size at the start of what is kept: %d×%d %v", cols, rows, err)
+		t.Errorf("terminal size at the start of the journal: %d×%d %v", cols, rows, err)
 	}
 	again, err := j.Retain(epoch, Retention{MaxBytes: 35_000})
 	if must(t, err); again.Bytes != 0 || again.From != again.To {
@@ -99,7 +99,7 @@ func TestRetainBytes(t *testing.T) {
 	}
 }
 
-// A limit below the size of a segment holds as well, but for the last part.
+// TestRetainRolls checks that a limit below the size of a segment is kept, except for the last segment.
 func TestRetainRolls(t *testing.T) {
 	t.Parallel()
 	o := testOptions()
@@ -145,7 +145,8 @@ func TestRetainAge(t *testing.T) {
 	}
 }
 
-// Of two limits the one that keeps less counts; a segment that cannot be read, or is of a newer longterm, goes with those around it.
+// TestRetainBothLimits checks that of two limits the stricter one applies. A segment that cannot be read, or is of a
+// newer longterm, is dropped with those around it.
 //
 // FEATURES: R92
 func TestRetainBothLimits(t *testing.T) {
@@ -171,19 +172,19 @@ func TestRetainBothLimits(t *testing.T) {
 		j := open(t, dir, o)
 		got, err := j.Retain(epoch.Add(2*time.Hour+45*time.Minute), c.limits)
 		if err != nil || j.Start() != c.start || got.To != c.start {
-			t.Errorf("%s: it begins at %d, want %d: %+v, %v", c.name, j.Start(), c.start, got, err)
+			t.Errorf("%s: it starts at %d, want %d: %+v, %v", c.name, j.Start(), c.start, got, err)
 		}
 	}
 }
 
-// What is dropped ends where a segment does, and reaches no further than asked for.
+// TestDropBefore checks that drops end at a segment's end, and drop no more than requested.
 func TestDropBefore(t *testing.T) {
 	t.Parallel()
 	for off, want := range map[uint64]uint64{0: 0, 99: 0, 100: 100, 101: 100, 200: 200, 1000: 200} {
 		dir, _, o := threeSegments(t)
 		j := open(t, dir, o)
 		if must(t, j.DropBefore(off)); j.Start() != want {
-			t.Errorf("before %d: it begins at %d, want %d", off, j.Start(), want)
+			t.Errorf("before %d: it starts at %d, want %d", off, j.Start(), want)
 		}
 	}
 }
@@ -204,7 +205,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("with another file %+v, %v", u, err)
 	}
 	if _, err := Measure(dir + "x"); err == nil {
-		t.Error("no error for a directory that is not there")
+		t.Error("no error for a missing directory")
 	}
 }
 

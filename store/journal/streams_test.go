@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The bytes of marks are pinned: journals are read for years.
+// TestStreamsMark checks that the bytes of marks are pinned: journals are read for years.
 func TestStreamsMark(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// tortured is a journal on a disk that fails, and what it should hold.
+// tortured is a journal on a disk that fails, and its expected content.
 type tortured struct {
 	t    *testing.T
 	rnd  *rand.Rand // of the workload: the same for every fault
@@ -22,7 +22,7 @@ type tortured struct {
 	end     uint64
 	synced  int     // of all, are safe from a loss of power
 	flight  []entry // of the append that failed
-	dropped uint64  // what was asked to be retired
+	dropped uint64  // requested start of the journal
 }
 
 const tortureDir = "journal"
@@ -36,8 +36,7 @@ func newTortured(t *testing.T, seed uint64) *tortured {
 	return x
 }
 
-// work appends, syncs, compacts, retires and reopens. What fails is passed over; when
-// the process is dead it ends.
+// work appends, syncs, compacts, retires and reopens. It ignores failures, and ends when the process is dead.
 func (x *tortured) work(steps int) {
 	var err error
 	if x.j, _, err = Open(tortureDir, x.opt); err != nil {
@@ -90,7 +89,7 @@ func (x *tortured) step(what int) {
 	}
 }
 
-// append notes what was appended, or tried to.
+// append records appended and attempted records.
 func (x *tortured) append(err error, entries ...entry) {
 	if err != nil {
 		x.flight = entries
@@ -101,9 +100,8 @@ func (x *tortured) append(err error, entries ...entry) {
 	x.end = last.Offset + uint64(len(last.Data)) + last.Lost
 }
 
-// check opens the journal on a disk and compares. Without power loss all that was
-// acknowledged must be there, else what was synced; in both cases nothing else but the
-// beginning of what was being appended.
+// check opens the journal on a disk and compares it. Without a power loss all acknowledged records must exist, else the
+// synced ones. Besides them, only the start of an unfinished append may exist.
 func (x *tortured) check(what string, d *memDisk, need int) {
 	x.t.Helper()
 	o := x.opt
@@ -116,7 +114,7 @@ func (x *tortured) check(what string, d *memDisk, need int) {
 	want := append(append([]entry{}, x.all...), x.flight...)
 	at, next := j.Start(), 0
 	if at > x.dropped {
-		x.t.Fatalf("%s: it begins at %d, only up to %d should be retired", what, at, x.dropped)
+		x.t.Fatalf("%s: it starts at %d, only up to %d should be retired", what, at, x.dropped)
 	}
 	for _, e := range got {
 		if e.Offset != at {
@@ -143,11 +141,11 @@ func (x *tortured) check(what string, d *memDisk, need int) {
 	}
 	must(x.t, j.AppendOutput([]byte("and on")))
 	if n, _, _, err := j.ReadAt(at, make([]byte, 10)); n != 6 || err != nil {
-		x.t.Fatalf("%s: read what was appended after: %d bytes, %v", what, n, err)
+		x.t.Fatalf("%s: later records: %d bytes, %v", what, n, err)
 	}
 }
 
-// mayMiss complains about a record that is not there and should be.
+// mayMiss reports a missing record that must exist.
 func (x *tortured) mayMiss(what string, e entry, i, need int, start uint64) {
 	x.t.Helper()
 	if i < need && e.Kind != KindGap && e.Offset >= start && !(e.Offset == start && e.Data == "") {
@@ -157,9 +155,9 @@ func (x *tortured) mayMiss(what string, e entry, i, need int, start uint64) {
 
 const tortureSteps = 30
 
-// The process dies at each operation on the disk in turn, in the middle of a write or
-// before anything else, also of a compaction. The next one finds all that was
-// acknowledged; when the power goes as well, all that was synced.
+// TestDeathAtEachOperation ends the process at each operation on the disk in turn, in the middle of a write or before
+// anything else, also during compaction. The next process finds all acknowledged records, or all synced ones after a
+// power loss.
 //
 // FEATURES: R37, R90, R93
 func TestDeathAtEachOperation(t *testing.T) {
@@ -183,8 +181,8 @@ func TestDeathAtEachOperation(t *testing.T) {
 	}
 }
 
-// The disk is full, or failing, for some operations from each one on: what is
-// acknowledged is there, and once the disk works again all goes on.
+// TestFailureAtEachOperation checks that a disk that is full, or fails, for some operations from each one on loses no
+// acknowledged record, and that all works again with the disk.
 //
 // FEATURES: R37, R93, R97
 func TestFailureAtEachOperation(t *testing.T) {
@@ -206,7 +204,7 @@ func TestFailureAtEachOperation(t *testing.T) {
 					what := fmt.Sprintf("%v at operation %d", cause, fault)
 					x.flight = nil
 					if got := entries(t, x.j, x.j.Start()); errors.Is(cause, syscall.ENOSPC) && len(got) == 0 && len(x.all) > 0 {
-						t.Errorf("%s: nothing is there", what)
+						t.Errorf("%s: no record exists", what)
 					}
 					must(t, x.j.Sync())
 					x.check(what, x.disk.killed(), len(x.all))

@@ -46,8 +46,8 @@ func TestVerifyWhole(t *testing.T) {
 	}
 }
 
-// Each fault is named, told where it is, and gone after Repair; what could be read
-// before still can.
+// TestVerifyFinds_RepairFixes checks that each fault is named with its position, and fixed by Repair, which keeps all
+// readable records.
 //
 // FEATURES: R93
 func TestVerifyFinds_RepairFixes(t *testing.T) {
@@ -150,7 +150,7 @@ func mends(t *testing.T, compacted bool, damage func(*testing.T, []string), want
 	must(t, j.AppendOutput([]byte("and on")))
 }
 
-// A resize that was lost is known by the blocks that come after.
+// TestRepairKnowsSize checks that a lost resize is known from the following blocks.
 func TestRepairKnowsSize(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 14))
@@ -166,10 +166,10 @@ func TestRepairKnowsSize(t *testing.T) {
 	_, err := repair(dir, testOptions())
 	must(t, err)
 	j = open(t, dir, testOptions())
-	_, err = j.Compact(t.Context()) // not worth it any more: Repair made it dense
+	_, err = j.Compact(t.Context()) // no longer worthwhile: Repair made it dense
 	must(t, err)
 	if !slices.Contains(entries(t, j, 0), entry{Kind: KindGap, Offset: 100_000}) {
-		t.Error("it is not told that something was lost")
+		t.Error("the loss is not reported")
 	}
 	for off, want := range map[uint64]int{0: 80, 99_000: 80, 101_000: 120, j.End(): 120} {
 		if cols, _, err := j.SizeAt(off); cols != want || err != nil {
@@ -178,7 +178,7 @@ func TestRepairKnowsSize(t *testing.T) {
 	}
 }
 
-// threeSegments is a closed journal whose segments hold 100 bytes each, printed an hour apart.
+// threeSegments returns a closed journal whose segments hold 100 bytes each, printed an hour apart.
 func threeSegments(t *testing.T) (dir string, names []string, o Options) {
 	t.Helper()
 	now := epoch
@@ -193,7 +193,8 @@ func threeSegments(t *testing.T) (dir string, names []string, o Options) {
 	return dir, segments(t, dir), o
 }
 
-// The bytes of a segment that nothing can be read of stay, and what was damaged is mended also where more is wrong than is listed.
+// TestRepairKeepsWhatItCannotRead checks that the bytes of an unreadable segment stay, and that damage is repaired even
+// if there is more than is listed.
 //
 // FEATURES: R93
 func TestRepairKeepsWhatItCannotRead(t *testing.T) {
@@ -218,7 +219,8 @@ func TestRepairKeepsWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// A segment with a new head is as old as its first record says, and goes when that is too old.
+// TestRepairKnowsAge checks that a segment with a new header is as old as its first record, and is dropped when that is
+// too old.
 //
 // FEATURES: R92, R93
 func TestRepairKnowsAge(t *testing.T) {
@@ -234,7 +236,7 @@ func TestRepairKnowsAge(t *testing.T) {
 	}
 }
 
-// A record that reaches into what is known already is cut, a gap as output.
+// TestFromInside checks that a record that overlaps known output is cut, a gap like output.
 func TestFromInside(t *testing.T) {
 	t.Parallel()
 	gap := raw{kind: KindGap, offset: 10, payload: le.AppendUint64(nil, 100)}.from(30)
@@ -244,7 +246,7 @@ func TestFromInside(t *testing.T) {
 	}
 }
 
-// kept leaves out gaps without a size and joins those made by damage.
+// kept removes gaps without a size and joins those made by damage.
 func kept(all []timed) (some []timed) {
 	lost := timed{entry{Kind: KindGap}, time.Time{}.UnixNano()}
 	for _, r := range all {
@@ -264,7 +266,8 @@ func copyOf(t testing.TB, dir string) string {
 	return to
 }
 
-// Random bytes of random segments are changed: Repair keeps all that readers saw.
+// TestRepairRandomDamage checks that Repair keeps all that readers saw after random bytes of random segments were
+// changed.
 //
 // FEATURES: R37, R93
 func TestRepairRandomDamage(t *testing.T) {

@@ -48,7 +48,7 @@ func (s *stream) batch(session string, size int) Batch {
 	return b
 }
 
-// benchIndex holds -mib of text of 20 sessions, and one needle at its oldest end.
+// benchIndex returns an index of -mib of text of 20 sessions, with one needle at its oldest end.
 func benchIndex(b *testing.B) *Index {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "search.db")
@@ -123,7 +123,7 @@ func BenchmarkAdd(b *testing.B) {
 			must(b, err)
 			defer x.Close()
 			s := newStream(1)
-			var batches []Batch // made beforehand
+			var batches []Batch // made before the measurement
 			for s.bytes < 16<<20 && len(batches) < 5000 {
 				batches = append(batches, s.batch("s", size))
 			}

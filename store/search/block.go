@@ -22,10 +22,10 @@ var errBlock = errors.New("damaged block")
 
 // line is a line of a block.
 type line struct {
-	from, to uint64
-	ns       int64 // time
-	command  int
-	end      int // end of its text in the block's text
+	from, to uint64 // output offsets of the session
+	ns       int64  // time, Unix nanoseconds
+	command  int    // number of the command
+	end      int    // end of its text in the block's text
 }
 
 // block is a sequence of lines of one session. Their texts are joined by newlines and contain none.

@@ -34,7 +34,7 @@ func TestBlockRoundTrip(t *testing.T) {
 	}
 }
 
-// The format is what doc.go says; older indexes are to be read.
+// TestBlockGolden checks that the format is that of doc.go: older indexes must stay readable.
 func TestBlockGolden(t *testing.T) {
 	var b block
 	b.add(Line{From: 300, To: 303, Time: time.Unix(0, 5), Command: 1, Text: "ab"}, "ab")

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Two runes fold to the same one exactly if Unicode says they differ in case only.
+// TestFold checks that two runes fold to the same one exactly if they differ only in case according to Unicode.
 func TestFold(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {

@@ -61,7 +61,7 @@ func (g *generator) stamp() string {
 	return fmt.Sprintf("2025-03-%02dT%02d:%02d:%02d.%03dZ", 1+g.clock/86400%28, g.clock/3600%24, g.clock/60%60, g.clock%60, g.rnd.IntN(1000))
 }
 
-// programs are the kinds of output, with what share of it they are.
+// programs lists the kinds of output, with their shares.
 var programs = []struct {
 	share int
 	line  func(g *generator) string

@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// A batch that was taken is not taken twice, in whole or in part.
+// TestAddAgain checks that a batch that was added is not added twice, in whole or in part.
 func TestAddAgain(t *testing.T) {
 	ctx := context.Background()
 	x := openTest(t, filepath.Join(t.TempDir(), "search.db"), small)
@@ -40,8 +40,8 @@ func TestAddAgain(t *testing.T) {
 	}
 }
 
-// A copy of the files between any two batches is what a crash leaves. All batches
-// before are there, and those after are taken without loss or double.
+// TestCrash checks that a copy of the files between any two batches, which equals the state after a crash, has all
+// earlier batches and accepts the later ones without loss or repetition.
 //
 // FEATURES: R92, R93
 func TestCrash(t *testing.T) {
@@ -77,7 +77,7 @@ func TestCrash(t *testing.T) {
 		if at, err := after.IndexedTo(ctx, b.Session); at != b.Lines[len(b.Lines)-1].To || err != nil {
 			t.Errorf("after batch %d: indexed %d %v", i, at, err)
 		}
-		for _, b := range batches[max(0, i-5):] { // some were taken before
+		for _, b := range batches[max(0, i-5):] { // some were added before
 			must(t, after.Add(ctx, b))
 		}
 		got := fmt.Sprint(all(t, after, Query{Regexp: "."}))
@@ -141,7 +141,7 @@ func TestKilled(t *testing.T) {
 		at, err := x.IndexedTo(context.Background(), "s")
 		must(t, err)
 		if at < told || x.Rebuilt() {
-			t.Errorf("indexed to %d, child had told of %d; rebuilt %v", at, told, x.Rebuilt())
+			t.Errorf("indexed to %d, child had reported %d; rebuilt %v", at, told, x.Rebuilt())
 		}
 		m := model{}
 		for s := newStream(4); s.offsets["s"] < at; {
@@ -152,7 +152,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A corrupt index is replaced by an empty one; the last corrupt one is kept.
+// TestCorrupt checks that a corrupt index is replaced by an empty one, and that the last corrupt one is kept.
 //
 // FEATURES: R93
 func TestCorrupt(t *testing.T) {
@@ -190,7 +190,7 @@ func TestCorrupt(t *testing.T) {
 	}
 }
 
-// Damage that only a search meets is reported, and makes the next Open start anew.
+// TestDamageFound checks that damage that only a search finds is reported, and makes the next Open create a new index.
 //
 // FEATURES: R93
 func TestDamageFound(t *testing.T) {
@@ -224,7 +224,7 @@ func TestDamageFound(t *testing.T) {
 	}
 }
 
-// A full disk costs the batch, which is added again later, and not the index.
+// TestFullDisk checks that a full disk loses only the batch, which is added again later, and not the index.
 //
 // FEATURES: R93
 func TestFullDisk(t *testing.T) {
@@ -266,7 +266,7 @@ func TestClosed(t *testing.T) {
 		}
 	}
 	if x.Add(context.Background(), Batch{Session: "s", Lines: lines(9, "d")}) == nil || isMarked(x.path) {
-		t.Error("added to a closed index, or taken for damage")
+		t.Error("added to a closed index, or reported as damage")
 	}
 }
 
@@ -289,7 +289,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// What is forgotten gives its room back.
+// TestRoom checks that forgotten lines free their space.
 //
 // FEATURES: R92
 func TestRoom(t *testing.T) {
@@ -328,7 +328,7 @@ func TestRoom(t *testing.T) {
 	must(t, x.Forget(ctx, "nobody"))
 }
 
-// Many sessions that print little leave few tails.
+// TestTailsAreFew checks that many sessions with little output leave few tails.
 func TestTailsAreFew(t *testing.T) {
 	x := openTest(t, filepath.Join(t.TempDir(), "search.db"), small)
 	for i := range 100 {
@@ -342,7 +342,7 @@ func TestTailsAreFew(t *testing.T) {
 	}
 }
 
-// Searches see whole batches while others are added, and those of a session in order.
+// TestConcurrent checks that searches see whole batches while others are added, and those of a session in order.
 func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
 	x := openTest(t, filepath.Join(t.TempDir(), "search.db"), small)
@@ -368,7 +368,7 @@ func TestConcurrent(t *testing.T) {
 					stop = true // one more, of all there is
 				default:
 				}
-				next := map[string]uint64{} // where the line found before begins
+				next := map[string]uint64{} // start of the previously found line
 				lines := map[string]int{}
 				for h, err := range x.Search(ctx, Query{Regexp: "first|second"}) {
 					if err != nil {
@@ -394,8 +394,8 @@ func TestConcurrent(t *testing.T) {
 	searchers.Wait()
 }
 
-// A search that began sees what was there then, though blocks and groups are made
-// meanwhile; what is forgotten meanwhile is not shown.
+// TestSearchWhileChanging checks that a search sees the lines that existed at its start, while blocks and groups are
+// written, but no lines that are forgotten during it.
 func TestSearchWhileChanging(t *testing.T) {
 	ctx := context.Background()
 	x := openTest(t, filepath.Join(t.TempDir(), "search.db"), small)

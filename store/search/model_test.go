@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// model is what the index should be: the lines themselves.
+// model is the expected content of the index: the lines themselves.
 type model map[string][]Line
 
-// find is what a search should find, newest first.
+// find returns the expected result of a search, newest first.
 func (m model) find(q Query) (list []Hit) {
 	for session, lines := range m {
 		for _, l := range lines {
@@ -190,7 +190,7 @@ func (w *world) query() Query {
 	if w.rnd.IntN(4) == 0 {
 		q.Session = string(rune('p' + w.rnd.IntN(8)))
 	}
-	if n := len(q.Text) % 4; n > 0 { // no further chance: others would be had of the same seeds
+	if n := len(q.Text) % 4; n > 0 { // without another random number: that would change the results of the seeds
 		q.Within = func(session string) bool { return int(session[0])%4 != n }
 	}
 	at := func() time.Time { return time.Unix(1000, w.rnd.Int64N(w.clock+2)) }

@@ -75,7 +75,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// met tells whether a folded line meets a condition, as plainly as can be.
+// met reports whether a folded line meets a condition, in the simplest way.
 func (e expr) met(folded string) bool {
 	switch e.op {
 	case opLit:
@@ -97,7 +97,7 @@ func (e expr) met(folded string) bool {
 	return true
 }
 
-// A line that matches meets the condition. Seeds are about each kind of expression.
+// FuzzPlan checks that a line that matches also meets the condition. The seeds cover each kind of expression.
 func FuzzPlan(f *testing.F) {
 	for _, re := range []string{
 		"a.c", "(ab|cd)?e", "[a-c]x{2,3}", `\bK\w`, "(?i:aB)c", "a|b|", "(a*)(b+)c?", `^\x{212a}$`, "[kK]{2}", "(?s).a", "(ab|ac|ad)(x|y|z)(1|2|3)", "a{0}b", "ſ",
@@ -116,7 +116,7 @@ func FuzzPlan(f *testing.F) {
 		}
 		text = clean(text)
 		re := p.matches[0].(regexpMatcher).Regexp
-		// also try what the pattern itself suggests: chance rarely finds a match
+		// Also try text from the pattern itself: random text rarely matches.
 		for _, line := range []string{text, pattern, strings.Map(dropMeta, pattern), text + pattern} {
 			line = clean(line)
 			folded := string(appendFold(nil, []byte(line)))

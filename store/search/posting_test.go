@@ -78,7 +78,7 @@ func TestPostings(t *testing.T) {
 	}
 }
 
-// A line's end is in the trigrams, so that short texts are found there, too.
+// TestTrigrams checks that a line's end is in the trigrams, so that short texts are found there too.
 func TestTrigrams(t *testing.T) {
 	var b block
 	for _, l := range lines(0, "aBa", "b") {

@@ -45,8 +45,8 @@ func all(t testing.TB, x *Index, q Query) []Hit {
 	return list
 }
 
-// Whatever is added, forgotten and asked for, in whatever order, with the index closed
-// and opened in between: what is found is what a plain look at every line finds.
+// TestExact checks that any sequence of additions, removals and queries, with the index closed and opened in between,
+// finds the same as a linear search.
 //
 // FEATURES: R92
 func TestExact(t *testing.T) {
@@ -184,8 +184,8 @@ func TestBadQueries(t *testing.T) {
 	}
 }
 
-// A search for what the index cannot look up stops, says where, and goes on from
-// there; all its parts are what one without bounds finds.
+// TestTruncated checks that a search for text that the index cannot look up stops, returns its position, and continues
+// there, and that all its parts equal the result of an unbounded search.
 func TestTruncated(t *testing.T) {
 	w := &world{rnd: rand.New(rand.NewPCG(5, 5)), model: model{}, ends: map[string]uint64{}, clock: 1}
 	x := openTest(t, filepath.Join(t.TempDir(), "search.db"), small)
@@ -223,7 +223,7 @@ func checkTruncated(t *testing.T, x *Index, q Query) {
 	}
 }
 
-// Pages by cursor make up the whole.
+// TestPages checks that pages by cursor form the whole result.
 func TestPages(t *testing.T) {
 	w := &world{rnd: rand.New(rand.NewPCG(6, 5)), model: model{}, ends: map[string]uint64{}, clock: 1}
 	x := openTest(t, filepath.Join(t.TempDir(), "search.db"), small)
@@ -269,7 +269,7 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	if isMarked(x.path) {
-		t.Error("taken for damage")
+		t.Error("reported as damage")
 	}
 	if at, err := x.IndexedTo(context.Background(), "t"); at != 0 || err != nil {
 		t.Errorf("indexed %d %v", at, err)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Lines that the index does not have yet are found with those that it has: each once, in order, within the limit.
+// TestSearch_FindsUnindexedLines checks that lines that are not indexed yet are found together with indexed ones: each
+// once, in order, within the limit.
 //
 // FAULT: G13
 func TestSearch_FindsUnindexedLines(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSearch_FindsUnindexedLines(t *testing.T) {
 		}
 	}
 	found := all(t, x, Query{Text: "NEEDLE", Session: "a", Unindexed: func(m map[string]uint64) iter.Seq2[Batch, error] { return unindexed(m) }})
-	if len(found) != 40+1 { // the caller says which sessions are meant
+	if len(found) != 40+1 { // the caller selects the sessions
 		t.Fatalf("%d hits", len(found))
 	}
 	for limit := 1; limit < 40; limit += 7 {

@@ -6,7 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Keys that a terminal reports are read with their modifiers, events and alternates; sequences that are no key are not.
+// TestDecodeKey checks that keys that a terminal reports are read with their modifiers, events and alternates, and that
+// other sequences are no keys.
 //
 // FAULT: H8
 // FAULT: H9
@@ -58,7 +59,8 @@ func TestDecodeKey(t *testing.T) {
 	}
 }
 
-// What every key sends in the kitty protocol, with all flags, is decoded to the key.
+// TestDecodeKey_ReadsWhatIsEncoded checks that the encoding of every key in the kitty protocol, with all flags, is
+// decoded to the key.
 //
 // FAULT: H8
 func TestDecodeKey_ReadsWhatIsEncoded(t *testing.T) {
@@ -75,7 +77,8 @@ func TestDecodeKey_ReadsWhatIsEncoded(t *testing.T) {
 	}
 }
 
-// Ctrl with a letter of another script is the control of the key's place, and never text.
+// TestCtrl_OnOtherLayouts checks that Ctrl with a letter of another script is the control of the key's position, and
+// never text.
 //
 // FAULT: H9
 func TestCtrl_OnOtherLayouts(t *testing.T) {
@@ -96,7 +99,7 @@ func TestCtrl_OnOtherLayouts(t *testing.T) {
 	}
 }
 
-// FuzzDecodeKey proves that nothing breaks it, and that what it returns can be sent.
+// FuzzDecodeKey checks that no input breaks the decoder, and that each decoded key can be sent.
 func FuzzDecodeKey(f *testing.F) {
 	f.Add([]byte("\x1b[97:65:97;5:3;97u"))
 	f.Add([]byte("\x1bO5u"))

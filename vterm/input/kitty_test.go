@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Sources: https://sw.kovidgoyal.net/kitty/keyboard-protocol/, "Disambiguate escape codes",
-// "Functional key definitions".
+// TestKittyDisambiguate checks the protocol's disambiguation. Sources:
+// https://sw.kovidgoyal.net/kitty/keyboard-protocol/, "Disambiguate escape codes", "Functional key definitions".
 func TestKittyDisambiguate(t *testing.T) {
 	checkKeys(t, vterm.Modes{Kitty: vterm.KittyDisambiguate, AppCursor: true, ModifyOtherKeys: 2}, []keyTest{
 		{"a", "a"}, {"A", "A"}, {"é", "é"}, {"Space", " "}, {"S-Space", " "},
@@ -59,8 +59,8 @@ func TestKittyEvents(t *testing.T) {
 	}
 }
 
-// Sources: the protocol's "Key codes", "Report all keys as escape codes", "Text as code
-// points".
+// TestKittyAllKeys checks that all keys are reported. Sources: the protocol's "Key codes", "Report all keys as escape
+// codes", "Text as code points".
 func TestKittyAllKeys(t *testing.T) {
 	const text = vterm.KittyAllAsEscapes | vterm.KittyAssociatedText
 	for _, tt := range []struct {
@@ -100,7 +100,8 @@ func TestKittyAllKeys(t *testing.T) {
 	}
 }
 
-// Every row of the table has a form in the kitty protocol, and no two keys the same.
+// TestKittyCodesAreDistinct checks that every row of the table has a form in the kitty protocol, and no two keys the
+// same.
 func TestKittyCodesAreDistinct(t *testing.T) {
 	m := &vterm.Modes{Kitty: vterm.KittyAllAsEscapes}
 	seen := map[string]rune{}

@@ -26,9 +26,9 @@ func checkKeys(t *testing.T, m vterm.Modes, tests []keyTest) {
 	}
 }
 
-// Sources: xterm ctlseqs, "PC-Style Function Keys", "VT220-Style Function Keys"; for keys that
-// are C0 controls also the table "C0 controls" of the kitty keyboard protocol, which is what
-// xterm does.
+// TestLegacyKeys checks function keys in their old encodings. Sources: xterm ctlseqs, "PC-Style Function Keys",
+// "VT220-Style Function Keys"; for keys that are C0 controls also the table "C0 controls" of the kitty keyboard
+// protocol, which matches xterm.
 func TestLegacyKeys(t *testing.T) {
 	checkKeys(t, vterm.Modes{}, []keyTest{
 		{"Up", "\x1b[A"}, {"Down", "\x1b[B"}, {"Right", "\x1b[C"}, {"Left", "\x1b[D"}, {"Home", "\x1b[H"}, {"End", "\x1b[F"},
@@ -49,7 +49,8 @@ func TestLegacyKeys(t *testing.T) {
 	})
 }
 
-// Sources: VT100 User Guide, table 3-5; xterm's input.c, IsControlAlias.
+// TestLegacyText checks text keys in their old encodings. Sources: VT100 User Guide, table 3-5; xterm's input.c,
+// IsControlAlias.
 func TestLegacyText(t *testing.T) {
 	checkKeys(t, vterm.Modes{}, []keyTest{
 		{"a", "a"}, {"A", "A"}, {"S-a", "A"}, {"M-a", "\x1ba"}, {"M-A", "\x1bA"}, {"é", "é"}, {"S-é", "É"}, {"M-é", "\x1bé"}, {"世", "世"},
@@ -86,7 +87,8 @@ func TestLegacyText(t *testing.T) {
 	}
 }
 
-// Sources: DEC STD 070 (DECCKM, DECKPAM, LNM, DECBKM); VT100 User Guide, tables 3-6 to 3-8.
+// TestLegacyModes checks modes that change keys. Sources: DEC STD 070 (DECCKM, DECKPAM, LNM, DECBKM); VT100 User Guide,
+// tables 3-6 to 3-8.
 func TestLegacyModes(t *testing.T) {
 	checkKeys(t, vterm.Modes{AppCursor: true}, []keyTest{
 		{"Up", "\x1bOA"}, {"Home", "\x1bOH"}, {"End", "\x1bOF"}, {"C-Up", "\x1b[1;5A"}, {"PageUp", "\x1b[5~"}, {"KPBegin", "\x1bOE"}, {"KPUp", "\x1bOA"},
@@ -106,7 +108,8 @@ func TestLegacyModes(t *testing.T) {
 	}
 }
 
-// Sources: xterm manual, "modifyOtherKeys", "formatOtherKeys"; xterm's input.c, ModifyOtherKeys.
+// TestModifyOtherKeys checks modified keys. Sources: xterm manual, "modifyOtherKeys", "formatOtherKeys"; xterm's
+// input.c, ModifyOtherKeys.
 func TestModifyOtherKeys(t *testing.T) {
 	checkKeys(t, vterm.Modes{ModifyOtherKeys: 1}, []keyTest{
 		{"a", "a"}, {"A", "A"}, {"C-a", "\x01"}, {"C-S-a", "\x01"}, {"M-a", "\x1ba"}, {"C-M-a", "\x1b\x01"}, {"C-2", "\x00"},

@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Sources: xterm ctlseqs, "Mouse Tracking": "X10 compatibility mode", "Normal tracking mode",
-// "Button-event tracking", "Any-event tracking", "Extended coordinates".
+// TestMouse checks the mouse modes and encodings. Sources: xterm ctlseqs, "Mouse Tracking": "X10 compatibility mode",
+// "Normal tracking mode", "Button-event tracking", "Any-event tracking", "Extended coordinates".
 func TestMouse(t *testing.T) {
 	press, release, motion := MousePress, MouseRelease, MouseMotion
 	for _, tt := range []struct {
@@ -57,7 +57,7 @@ func TestMouse(t *testing.T) {
 	}
 }
 
-// Source: xterm ctlseqs, "Alternate Scroll Mode".
+// TestAlternateScroll checks the wheel on the alternate screen. Source: xterm ctlseqs, "Alternate Scroll Mode".
 func TestAlternateScroll(t *testing.T) {
 	up, down := Mouse{Button: ButtonWheelUp}, Mouse{Button: ButtonWheelDown}
 	on := vterm.Modes{AltScroll: true, AltScreen: true}
@@ -83,7 +83,7 @@ func TestAlternateScroll(t *testing.T) {
 	}
 }
 
-// Source: xterm ctlseqs, "FocusIn/FocusOut".
+// TestFocus checks focus reports. Source: xterm ctlseqs, "FocusIn/FocusOut".
 func TestFocus(t *testing.T) {
 	on := &vterm.Modes{FocusEvents: true}
 	if in, out := string(AppendFocus(nil, true, on)), string(AppendFocus(nil, false, on)); in != "\x1b[I" || out != "\x1b[O" {

@@ -124,7 +124,7 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
-// Every name of every key is understood as that key.
+// TestKeyNamesRoundTrip checks that every name of every key is parsed as that key.
 func TestKeyNamesRoundTrip(t *testing.T) {
 	for i := 1; i < len(keyTable); i++ {
 		for _, mods := range []Mods{0, Shift, Ctrl | Alt, Super | Hyper | Meta, Shift | Ctrl | Alt} {
@@ -172,7 +172,7 @@ func FuzzParseKey(f *testing.F) {
 	})
 }
 
-// Both ways to write keys are understood where either is.
+// TestParseKeys_NamesWithBlanks checks that both notations of keys are accepted wherever one is.
 //
 // FAULT: J
 func TestParseKeys_NamesWithBlanks(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Source: xterm ctlseqs, "Bracketed Paste Mode".
+// TestPaste checks pastes with and without brackets. Source: xterm ctlseqs, "Bracketed Paste Mode".
 func TestPaste(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"", ""},
@@ -37,7 +37,7 @@ func TestPasteOfAMegabyte(t *testing.T) {
 	text := strings.Repeat("line of text\n", 1<<20/13)
 	got := AppendPaste(nil, []byte(text), &vterm.Modes{})
 	if string(bytes.ReplaceAll(got, []byte("\r"), []byte("\n"))) != text {
-		t.Error("it did not arrive whole")
+		t.Error("it did not arrive completely")
 	}
 }
 

@@ -37,10 +37,10 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("%s: checksum is %#x, was %#x when it was first measured", p.Name, sum, sums[p.Name])
 		}
 		if more := p.Generate(2 * size); !bytes.HasPrefix(more, data) {
-			t.Errorf("%s: more of it begins with something else", p.Name)
+			t.Errorf("%s: a longer payload starts differently", p.Name)
 		}
 		if len(p.Generate(0)) != 0 {
-			t.Errorf("%s: something is made of nothing", p.Name)
+			t.Errorf("%s: a payload of size 0 has bytes", p.Name)
 		}
 	}
 	if len(sums) != len(All) {

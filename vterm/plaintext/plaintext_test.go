@@ -129,7 +129,7 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// Where text stops within a character or a sequence, the next reader begins before that.
+// TestWhole checks that if text stops within a character or a sequence, the next reader starts before it.
 //
 // FEATURES: R21
 func TestWhole(t *testing.T) {
@@ -178,7 +178,7 @@ func TestEarlyPartIsFinal(t *testing.T) {
 	}
 }
 
-// Each of these asks for much work by few bytes; all must be linear.
+// TestIsLinear checks that each of these inputs, which cause much work by few bytes, takes linear time.
 // FEATURES: R24, R93
 func TestIsLinear(t *testing.T) {
 	for _, unit := range []string{
@@ -213,7 +213,7 @@ func TestStringThatNeverEnds(t *testing.T) {
 	}
 }
 
-// What was written and not asked for comes before what Each completes.
+// TestEachAfterWrite checks that text that was written before is returned before the lines that Each completes.
 func TestEachAfterWrite(t *testing.T) {
 	p := &Writer{}
 	_, _ = p.Write([]byte("one\ntwo\nthr"))
@@ -222,7 +222,8 @@ func TestEachAfterWrite(t *testing.T) {
 	}
 }
 
-// Short lines take no memory by Each, however many come at once: a line by Write takes more than its bytes.
+// TestEachKeepsNothing checks that short lines take no memory with Each, however many arrive at once: a line by Write
+// takes more than its bytes.
 //
 // FEATURES: R24
 func TestEachKeepsNothing(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// TestTabsAsOnAScreen proves that text with tabs, expanded, is what a screen shows, whatever a program does to the
+// TestTabsAsOnAScreen checks that text with tabs, expanded, equals what a screen shows, whatever a program does to the
 // line afterwards.
 //
 // FAULT: B3

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// What turns the direction of writing or shows nothing is made visible; what joins letters and emoji stays.
+// TestVisible checks that characters that change the direction of writing or show nothing are made visible, and that
+// joiners of letters and emoji stay.
 //
 // FEATURES: R110
 func TestVisible(t *testing.T) {

@@ -15,7 +15,7 @@ func newTest(cols, rows int, in ...string) *Engine {
 	return e
 }
 
-// screenText is what is shown, rows joined by "|", trailing blanks dropped.
+// screenText returns the screen's text, rows joined by "|", without trailing blanks.
 func screenText(e *Engine) string {
 	var f vterm.Frame
 	e.Frame(&f, vterm.Query{})
@@ -91,7 +91,7 @@ func TestStyles(t *testing.T) {
 	}{
 		{"1;2;3;5;7;8;9;53", vterm.Style{Attrs: vterm.Bold | vterm.Faint | vterm.Italic | vterm.Blink |
 			vterm.Inverse | vterm.Conceal | vterm.Strike | vterm.Overline}},
-		{"1;31", vterm.Style{Attrs: vterm.Bold, FG: idx(1)}}, // not made bright, as the library would
+		{"1;31", vterm.Style{Attrs: vterm.Bold, FG: idx(1)}}, // not made bright, as the library does
 		{"97;100", vterm.Style{FG: idx(15), BG: idx(8)}},
 		{"38;5;200;48;5;17", vterm.Style{FG: idx(200), BG: idx(17)}},
 		{"38;2;0;0;1;48;2;1;2;3", vterm.Style{FG: rgb(0, 0, 1), BG: rgb(1, 2, 3)}},
@@ -146,7 +146,7 @@ func TestWideCells(t *testing.T) {
 		}
 	}
 	if !f.Lines[0].Wrapped || f.Lines[1].Wrapped {
-		t.Error("the soft wrap is not known")
+		t.Error("the soft wrap is lost")
 	}
 }
 
@@ -188,7 +188,7 @@ func TestResize_RequestedByOutput(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		e := New(vterm.Options{Cols: 10, Rows: 3, FixedSize: fixed})
 		_, _ = e.Write([]byte(in))
-		want := "ad|ef" // the cursor stood beyond the new edge
+		want := "ad|ef" // the cursor was beyond the new edge
 		if fixed {
 			want = "abcdef"
 		}
@@ -205,7 +205,7 @@ func TestSizeIsClamped(t *testing.T) {
 	}
 }
 
-// The library's own panics, which csi.go keeps from it, leave a usable screen.
+// TestPanicIsSurvived checks that panics of the library, which csi.go prevents, leave a usable screen.
 func TestPanicIsSurvived(t *testing.T) {
 	e := newTest(10, 3, "\x1b[31mabc\r\nde")
 	for _, hostile := range []string{"\x1b[9223372036854775807@", "\x1b[-1P"} {

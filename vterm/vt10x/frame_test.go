@@ -40,7 +40,7 @@ func TestOnlyChangedRows(t *testing.T) {
 			t.Errorf("after %q rows %v (full %v), want %v", step.in, rows, f.Full, step.want)
 		}
 		if step.in == "" && f.Version != since {
-			t.Error("the version grew for nothing")
+			t.Error("the version grew without a change")
 		}
 		if step.in != "" && step.want != nil && f.Version == since {
 			t.Errorf("after %q the version did not grow", step.in)
@@ -97,7 +97,7 @@ func TestFrameIsReused(t *testing.T) {
 	}
 }
 
-// A frame stays as it was filled while the engine goes on.
+// TestFrameIsACopy checks that a frame does not change while the engine continues.
 func TestFrameIsACopy(t *testing.T) {
 	e := newTest(10, 1, "\x1b[31mabc")
 	var f vterm.Frame

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/replyform"
 )
 
-// FuzzReplies proves that nothing that is printed gets into an answer, but for numbers.
+// FuzzReplies checks that no output gets into a reply, except numbers.
 //
 // FAULT: A13
 func FuzzReplies(f *testing.F) {

@@ -54,7 +54,7 @@ func TestSnapshot(t *testing.T) {
 		_, delta := changedRows(got, vterm.Query{Since: v})
 		_, want := changedRows(e, vterm.Query{Since: v})
 		if !reflect.DeepEqual(delta, want) {
-			t.Errorf("%q: goes on as\n%+v, want\n%+v", in, delta, want)
+			t.Errorf("%q: continues as\n%+v, want\n%+v", in, delta, want)
 		}
 		if a, b := e.Replies(nil), got.Replies(nil); !bytes.HasSuffix(a, b) || len(b) == 0 {
 			t.Errorf("%q: replies %q, want %q", in, b, a)
@@ -81,7 +81,7 @@ func TestSnapshotIsErrorWhenDamaged(t *testing.T) {
 	}
 }
 
-// The format is pinned: a change of these bytes needs a new snapshotFormat.
+// TestSnapshotBytes checks that the format is pinned: a change of these bytes needs a new snapshotFormat.
 func TestSnapshotBytes(t *testing.T) {
 	got := newTest(4, 1, "\x1b[1mab").AppendSnapshot(nil)
 	want := "LTVX\x01" // magic, format
@@ -97,7 +97,7 @@ func FuzzRestore(f *testing.F) {
 		f.Add(newTest(20, 4, in).AppendSnapshot(nil))
 	}
 	f.Fuzz(func(t *testing.T, p []byte) {
-		if len(p) > 4 { // make the sum right, or nothing behind it is ever reached
+		if len(p) > 4 { // fix the checksum, or nothing after it is ever reached
 			p = binary.LittleEndian.AppendUint32(bytes.Clone(p[:len(p)-4]), crc32.Checksum(p[:len(p)-4], castagnoli))
 		}
 		e := New(vterm.Options{})
@@ -167,7 +167,7 @@ func checkFrame(t *testing.T, e *Engine) {
 	}
 }
 
-// Numbers as large as they get must not make the library loop.
+// TestHostileNumbersAreCheap checks that the largest possible numbers do not make the library loop.
 // FEATURES: R93
 func TestHostileNumbersAreCheap(t *testing.T) {
 	e := newTest(80, 24)
@@ -181,7 +181,7 @@ func TestHostileNumbersAreCheap(t *testing.T) {
 	}
 }
 
-// Hundreds of idle sessions hold one engine each.
+// TestIdleMemory checks that hundreds of idle sessions hold one engine each.
 func TestIdleMemory(t *testing.T) {
 	const n, most = 64, 80 << 10
 	keep := make([]*Engine, n)

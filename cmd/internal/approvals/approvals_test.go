@@ -34,7 +34,7 @@ func text(f func(*strings.Builder)) string {
 	return b.String()
 }
 
-// What comes from who asks does nothing to the terminal of whoever is asked.
+// TestHostileText checks that text of a request has no effect on the terminal of the user who is asked.
 func TestHostileText(t *testing.T) {
 	evil := "\x1b[2Ja\x07\u009b31m\r\nb"
 	v := pending(1)[0]
@@ -63,7 +63,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// A terminal shows few approvals with effects, rule and answers; a pipe and a long list get a table.
+// TestList_ExplainsFewApprovals_OnATerminal checks that a terminal shows few approvals with effects, rule and answers;
+// a pipe and a long list get a table.
 //
 // FEATURES: R63
 // FAULT: H19
@@ -106,7 +107,7 @@ func TestGroups(t *testing.T) {
 func TestLive(t *testing.T) {
 	var l Live
 	if a := l.Key([]byte("1")); a.IDs != nil {
-		t.Errorf("nothing is answered: %+v", a)
+		t.Errorf("no answer was sent: %+v", a)
 	}
 	l.Set(pending(3))
 	for _, key := range []string{"\x1b[B", "j", "j", "j", "k"} {
@@ -118,7 +119,7 @@ func TestLive(t *testing.T) {
 		}
 	}
 	if a := l.Key([]byte("12")); a.IDs != nil {
-		t.Errorf("what was pasted answers: %+v", a)
+		t.Errorf("a paste answered: %+v", a)
 	}
 	l.Set(pending(3)[1:]) // the first was answered elsewhere
 	if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A2"}) {
@@ -147,7 +148,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A rejection is for what was chosen, and is given with its reason; until Enter it can be taken back.
+// TestLiveRejectsWithAReason checks that a rejection applies to the chosen request and carries its reason, and that it
+// can be canceled until Enter.
 //
 // FEATURES: R63
 func TestLiveRejectsWithAReason(t *testing.T) {
@@ -158,11 +160,11 @@ func TestLiveRejectsWithAReason(t *testing.T) {
 			t.Fatalf("it is rejected at once: %+v", a)
 		}
 		if a := l.Key([]byte(key)); a.Quit || a.IDs != nil || l.rejecting != nil {
-			t.Errorf("%q does not take it back: %+v", key, a)
+			t.Errorf("%q does not cancel it: %+v", key, a)
 		}
 	}
 	l.Key([]byte("4"))
-	l.Set(pending(2)[1:]) // what was chosen was answered elsewhere
+	l.Set(pending(2)[1:]) // the chosen one was answered elsewhere
 	for _, in := range []string{"xx", "\x15", "only", " b", "\x1b[A", "u", "ü", "\x7f", "ild 1", "\x07"} {
 		if a := l.Key([]byte(in)); a.Quit || a.IDs != nil {
 			t.Fatalf("%q: %+v", in, a)
@@ -184,7 +186,8 @@ func TestLiveRejectsWithAReason(t *testing.T) {
 	}
 }
 
-// What the keys do stands there whole on a terminal of the usual width, in each of its forms.
+// TestKeyHints_FitWhole_OnUsualWidth checks that all key hints fit on a terminal of the usual width, in each of their
+// forms.
 //
 // FEATURES: R63
 func TestKeyHints_FitWhole_OnUsualWidth(t *testing.T) {
@@ -206,8 +209,8 @@ func TestKeyHints_FitWhole_OnUsualWidth(t *testing.T) {
 	}
 }
 
-// Many are grouped; an answer is for those of the group that were shown. What comes in changes neither what is chosen nor
-// what a row is.
+// TestLiveGroups checks that many requests are grouped, and that an answer applies to those of the group that were
+// shown. New requests change neither the choice nor the rows.
 //
 // FEATURES: R63
 func TestLiveGroups(t *testing.T) {
@@ -281,7 +284,7 @@ func TestRun(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- Run[int](t.Context(), src, screen, keys, changed, nil) }()
 	keys <- []byte("1")
-	keys <- []byte("2") // somebody else was faster
+	keys <- []byte("2") // another user was faster
 	changed <- struct{}{}
 	keys <- []byte("q")
 	if err := <-done; err != nil || len(src.answered) != 1 || src.answered[0] != "A1 once" || !strings.Contains(screen.last, "A2 was answered already") {

@@ -26,7 +26,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// daemon is one whose sessions and conversations a test writes.
+// daemon is a fake daemon whose sessions and streams a test scripts.
 type daemon struct {
 	t    *testing.T
 	dirs paths.Dirs
@@ -54,7 +54,7 @@ func newDaemon(t *testing.T, sessions ...api.Session) *daemon {
 	return d
 }
 
-// serve begins to answer.
+// serve starts to answer.
 func (d *daemon) serve() {
 	d.t.Helper()
 	l, err := netsock.Listen(d.dirs.Socket())
@@ -136,8 +136,8 @@ func (d *daemon) attached(name string) *attachment {
 
 func running(id string) api.Session { return api.Session{ID: id, Name: "n-" + id, State: "running"} }
 
-// The keys for the next and the previous session go round those that run, the one that the client itself runs in
-// left out. Where there is no other, or no daemon, the user stays.
+// TestMove checks that the keys for the next and the previous session cycle through the running ones, without the one
+// that the client itself runs in. Without another session, or a daemon, the client stays.
 //
 // FEATURES: R7
 func TestMove(t *testing.T) {
@@ -154,7 +154,7 @@ func TestMove(t *testing.T) {
 		}
 	}
 	over := d.attached("b")
-	over.id = "over" // ended meanwhile: it is in the list, and the way goes on from it
+	over.id = "over" // it has ended: it is in the list, and the cycle continues from it
 	if err := over.move(t.Context(), attach.Next); !errors.Is(err, errSwitched) || over.id != "b" {
 		t.Errorf("from one that ended: %s, %v", over.id, err)
 	}
@@ -174,7 +174,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// A session that is none is said before the terminal is touched.
+// TestChoose checks that a missing session is reported before the terminal is changed.
 func TestChoose(t *testing.T) {
 	d := newDaemon(t, running("a"))
 	d.serve()
@@ -199,7 +199,7 @@ func TestEndText(t *testing.T) {
 	}
 }
 
-// person gives an attachment a terminal; what is drawn there comes through the channel.
+// person gives an attachment a terminal; its output is sent to the channel.
 func person(t *testing.T, at *attachment) (drawn <-chan string) {
 	t.Helper()
 	master, tty, err := pty.Open()
@@ -225,7 +225,7 @@ func person(t *testing.T, at *attachment) (drawn <-chan string) {
 	return out
 }
 
-// drawnUntil is what is drawn up to a text.
+// drawnUntil returns the output up to a text.
 func drawnUntil(t *testing.T, drawn <-chan string, text string) (all string) {
 	t.Helper()
 	for !strings.Contains(all, text) {
@@ -241,7 +241,7 @@ func drawnUntil(t *testing.T, drawn <-chan string, text string) (all string) {
 	return all
 }
 
-// say sends what a session's stream begins with, or ends with.
+// say sends a message that starts or ends a session's stream.
 func say(ws *websocket.Conn, draw string, info attach.Info) {
 	b, _ := json.Marshal(info)
 	_ = ws.WriteMessage(websocket.TextMessage, b)
@@ -252,7 +252,8 @@ func over(ws *websocket.Conn) {
 	_ = ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 }
 
-// What is typed reaches the session, what it prints the terminal; the session's end ends the attachment, with how.
+// TestConverse checks that typed text reaches the session and its output the terminal, and that the session's end ends
+// the attachment, with the status.
 //
 // FEATURES: R7
 func TestConverse(t *testing.T) {
@@ -285,8 +286,8 @@ func TestConverse(t *testing.T) {
 	}
 }
 
-// Detaching leaves at once and types nothing; another session takes the terminal over, with what was typed after the
-// key going to that one.
+// TestDetachAndSwitch checks that detaching leaves at once and types nothing, and that another session takes over the
+// terminal. Keys typed after the switch key go to it.
 //
 // FEATURES: R7
 func TestDetachAndSwitch(t *testing.T) {
@@ -326,7 +327,8 @@ func TestDetachAndSwitch(t *testing.T) {
 	}
 }
 
-// Reads are done once they are typed, kept or passed on to the next session: those after them are typed at once again.
+// TestReadsOnTheirWay checks that a read is finished once its bytes are typed, kept or passed to the next session:
+// later ones are typed at once again.
 //
 // FEATURES: R7
 func TestReadsOnTheirWay(t *testing.T) {
@@ -358,7 +360,7 @@ func TestReadsOnTheirWay(t *testing.T) {
 		drawnUntil(t, drawn, "this is "+c[1]+".")
 	}
 	d.mu.Lock()
-	d.list = d.list[:1] // there is no other
+	d.list = d.list[:1] // the only session
 	d.mu.Unlock()
 	read("\x1cnthree")
 	read("\x1cd")
@@ -366,11 +368,12 @@ func TestReadsOnTheirWay(t *testing.T) {
 		t.Errorf("left with %v", err)
 	}
 	if at.queuedReads != 0 {
-		t.Errorf("%d reads are on their way for ever", at.queuedReads)
+		t.Errorf("%d reads never finish", at.queuedReads)
 	}
 }
 
-// A connection that breaks is joined again, without the history a second time; what the daemon refuses is told.
+// TestJoinsAgain checks that a broken connection is reopened, without the history, and that a rejection by the daemon
+// is printed.
 //
 // FEATURES: R5 R7
 func TestJoinsAgain(t *testing.T) {
@@ -409,7 +412,7 @@ func TestJoinsAgain(t *testing.T) {
 		got = append(got, s)
 	}
 	if strings.Join(got, " ") != "5000 true true" {
-		t.Errorf("asked for %q", got)
+		t.Errorf("requested %q", got)
 	}
 
 	d.mu.Lock()
@@ -418,17 +421,17 @@ func TestJoinsAgain(t *testing.T) {
 	_, err = at.join(t.Context())
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != api.CodeNotFound {
-		t.Errorf("joined one that is gone: %v", err)
+		t.Errorf("attached to an ended session: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := at.join(ctx); err == nil {
-		t.Error("joined, though nothing waits for it any more")
+		t.Error("attached, though the caller has left")
 	}
 }
 
-// What is read is typed where it is read, in the order it was read in, whatever of it goes another way: keys that
-// may be a chord, and what follows them.
+// TestTypedWhereItIsRead checks that keys are typed in the order in which they were read, whichever way they take: also
+// possible chords and the keys that follow them.
 //
 // FEATURES: R7
 func TestTypedWhereItIsRead(t *testing.T) {
@@ -496,7 +499,7 @@ func TestTypedWhereItIsRead(t *testing.T) {
 	}
 }
 
-// A daemon that tells whose session was joined is asked nothing more.
+// TestAttachIsOneRequest checks that a daemon that names the attached session in its response gets no further request.
 func TestAttachIsOneRequest(t *testing.T) {
 	d := newDaemon(t) // has no session to describe
 	d.tell = http.Header{attach.IDHeader: {"id-1"}, attach.NameHeader: {"caf%C3%A9"}}
@@ -514,7 +517,7 @@ func TestAttachIsOneRequest(t *testing.T) {
 	}
 }
 
-// A signal that comes while the session is being joined has the client leave as any later one does.
+// TestLeftWhileItJoins checks that a signal that arrives while the client attaches ends the client like a later one.
 //
 // FEATURES: R75
 func TestLeftWhileItJoins(t *testing.T) {
@@ -530,7 +533,7 @@ func TestLeftWhileItJoins(t *testing.T) {
 	leaving := make(chan os.Signal, 1)
 	d.instead = func(r *http.Request) {
 		leaving <- syscall.SIGTERM
-		<-r.Context().Done() // it has gone
+		<-r.Context().Done() // the client has disconnected
 	}
 	d.serve()
 	at := d.attached("")

@@ -15,7 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 )
 
-// Keys that were refused for want of room are not followed by later ones, until there is a connection.
+// TestRejectedKeys_BlockLaterOnes_UntilConnected checks that no later keys are typed after keys that were rejected for
+// lack of space, until there is a connection.
 //
 // FEATURES: R7
 func TestRejectedKeys_BlockLaterOnes_UntilConnected(t *testing.T) {
@@ -29,7 +30,7 @@ func TestRejectedKeys_BlockLaterOnes_UntilConnected(t *testing.T) {
 		}
 	}
 	if string(at.out.queued) != "begin" || !at.out.rejecting || at.queuedReads != 0 {
-		t.Errorf("kept %q, refused %v, %d on their way", at.out.queued, at.out.rejecting, at.queuedReads)
+		t.Errorf("kept %q, rejected %v, %d unacknowledged", at.out.queued, at.out.rejecting, at.queuedReads)
 	}
 	at.out.note([]byte("before"))
 	if n := at.reconnector.unsent(&at.mu); n != len("begin")+maxQueued+len("end") {
@@ -49,7 +50,7 @@ func TestRejectedKeys_BlockLaterOnes_UntilConnected(t *testing.T) {
 	}
 }
 
-// attachedFar serves the daemon as one of another host, to a client whose first drawing is there.
+// attachedFar serves the daemon as that of a remote host, to a client that has its first drawing.
 func (d *daemon) attachedFar(t *testing.T, patience time.Duration) (at *attachment, drawn <-chan string, ended chan error) {
 	t.Helper()
 	d.serve()
@@ -68,8 +69,8 @@ func (d *daemon) attachedFar(t *testing.T, patience time.Duration) (at *attachme
 	return at, drawn, ended
 }
 
-// Where nothing arrives, what is typed waits and the key that leaves does so; what waited is typed as soon as
-// something arrived.
+// TestDetachWhileNothingArrives checks that typed keys wait while no output arrives, and the detach key works. They are
+// typed once output arrives.
 //
 // FEATURES: R7
 func TestDetachWhileNothingArrives(t *testing.T) {
@@ -121,8 +122,8 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 	}
 }
 
-// Nothing answers what is typed, though there is a connection: the user is told. Once it is answered all is drawn anew, and
-// who leaves before that is told what may not have arrived.
+// TestUnresponsiveHost_Reported checks that the user is notified when input gets no answer on an open connection. When
+// it is answered the screen is redrawn; a user who detaches before learns what may not have arrived.
 //
 // FEATURES: R7, R113
 func TestUnresponsiveHost_Reported(t *testing.T) {
@@ -160,14 +161,14 @@ func TestUnresponsiveHost_Reported(t *testing.T) {
 		t.Errorf("left with %v", err)
 	}
 	if n := at.reconnector.unsent(&at.mu); n != 3 {
-		t.Errorf("%d bytes are told as not sent", n)
+		t.Errorf("%d bytes are reported as not sent", n)
 	}
 	if a, b := <-typed, <-typed; a != "x" || b != "abc" {
 		t.Errorf("typed %q, %q", a, b)
 	}
 }
 
-// Once the terminal is about to be given back nothing is drawn ahead any more.
+// TestNothingAheadAtTheEnd checks that nothing is drawn early once the terminal is about to be restored.
 //
 // FEATURES: R94
 func TestNothingAheadAtTheEnd(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// keyed is a session whose daemons are killed, each at a point of its own. Its ring and what was typed outlive them, as they do in
+// keyed is a session whose daemons are killed, each at another point. Its ring and the typed input outlive them, as in
 // the keeper and the kernel.
 type keyed struct {
 	t    *testing.T
@@ -28,7 +28,7 @@ type keyed struct {
 	all  int // messages
 
 	mu     sync.Mutex
-	points []string // of the daemons to come; those after them live
+	points []string // of the later daemons; those after them live
 	keys   map[string]bool
 	typed  []byte
 	whole  chan struct{}
@@ -69,7 +69,7 @@ func (d deviceAt) TypePiece(f *os.File, p []byte, _ bool) (int, error) {
 // converse is a daemon's end of a stream, until it is killed.
 func (k *keyed) converse(ws *websocket.Conn, r *http.Request) {
 	k.mu.Lock()
-	defer k.mu.Unlock() // daemons come one after the other
+	defer k.mu.Unlock() // one daemon at a time
 	defer func() {
 		if p := recover(); p != nil && p != (killed{}) {
 			panic(p)
@@ -140,8 +140,8 @@ func dup(t *testing.T, f *os.File) *os.File {
 	return os.NewFile(uintptr(fd), f.Name())
 }
 
-// What is typed reaches the session once and in order, wherever its daemon is killed, and wherever the one that comes next
-// is.
+// TestTypedOnceOverKills checks that input reaches the session once and in order, wherever its daemon and the next one
+// are killed.
 //
 // FAULT: A23
 // FEATURES: R5, R7, R90
@@ -193,7 +193,7 @@ func testTypedOnce(t *testing.T, points ...string) {
 	case <-k.whole:
 	case <-t.Context().Done():
 	}
-	close(at.keys) // the terminal is gone
+	close(at.keys) // the terminal is closed
 	<-ended
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -202,7 +202,8 @@ func testTypedOnce(t *testing.T, points ...string) {
 	}
 }
 
-// A daemon that never tells what it took holds nobody up; one that does has no more on its way than it is to know again.
+// TestOutboxIsBounded checks that a daemon that never acknowledges does not block typing, and that with one that does
+// no more input is unacknowledged than it can recognise.
 func TestOutboxIsBounded(t *testing.T) {
 	var mu sync.Mutex
 	o := newOutbox("", "a-key")

@@ -13,7 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Attach queries its terminal. The answers describe the terminal and are never typed, also not while the client leaves.
+// TestOuterQuery_DescribesTheTerminal checks that attach queries its terminal. The answers describe the terminal and
+// are never typed, also not while the client leaves.
 //
 // FAULT: H10
 func TestOuterQuery_DescribesTheTerminal(t *testing.T) {
@@ -60,7 +61,7 @@ func TestOuterQuery_DescribesTheTerminal(t *testing.T) {
 		t.Errorf("typed %q", all)
 	}
 
-	_ = term.Draw([]byte("\x1bPq#1")) // the query must not come within
+	_ = term.Draw([]byte("\x1bPq#1")) // the query must not arrive within it
 	_, _ = master.WriteString("\x1b[?997;1nc")
 	if got := <-typed; got != "c" {
 		t.Errorf("typed %q", got)

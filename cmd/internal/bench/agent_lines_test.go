@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The presets stop each line that they must stop, and ask about few of the others.
+// TestAgentLines_VerdictsAreRight checks that the presets stop each line that they must stop, and ask about few of the
+// others.
 //
 // FAULT: H7
 // FEATURES: R60 R61
@@ -27,7 +28,8 @@ func TestAgentLines_VerdictsAreRight(t *testing.T) {
 	}
 }
 
-// The corpus has enough lines for each shell, each with a unique name, and a reason for each verdict that is not allow.
+// TestAgentLines_AreComplete checks that the corpus has enough lines for each shell, each with a unique name, and a
+// reason for each verdict that is not allow.
 func TestAgentLines_AreComplete(t *testing.T) {
 	c, err := parseAgentLines(agentCorpus)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// longtermWay runs tasks as an agent that calls longterm's MCP server.
+// longtermWay runs tasks as an agent that calls the tools of longterm's MCP server.
 type longtermWay struct {
 	b            *agentBench
 	s            *sdk.ClientSession

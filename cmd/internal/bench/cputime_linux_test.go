@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A process's clock is that of the kernel's own account of it, and finer.
+// TestCPUTime checks that a process's CPU clock agrees with the kernel's account of it, and is finer.
 func TestCPUTime(t *testing.T) {
 	used := func() time.Duration {
 		var u syscall.Rusage
@@ -33,6 +33,6 @@ func TestCPUTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := cpuTime(ended.Process.Pid); err == nil {
-		t.Errorf("a process that is gone has used %v", got)
+		t.Errorf("an exited process has used %v", got)
 	}
 }

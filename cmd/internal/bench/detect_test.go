@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The corpus has a few hundred situations of every kind, each with a name of its own.
+// TestCorpus checks that the corpus has a few hundred situations of every kind, each with a unique name.
 //
 // FEATURES: R42
 func TestCorpus(t *testing.T) {
@@ -36,7 +36,7 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 		if s.input != "" && s.answer == "" {
-			t.Errorf("%s asks and has no answer", s.name)
+			t.Errorf("%s prompts and has no answer", s.name)
 		}
 	}
 	if len(list) < 300 || runs < 1500 {
@@ -61,7 +61,7 @@ func TestParseSituation(t *testing.T) {
 	}
 	for _, bad := range []string{"", "a | all | x", " | all | x | 0 | 0 |", "a b=c | all | x | 0 | 0 |", "a size=x | all | x | 0 | 0 |", "a | all | x | z | 0 |"} {
 		if _, err := parseSituation(bad); err == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The bench's own dialogues are held, every one, by the library.
+// TestDialogues checks that the library completes each dialogue of the bench.
 // FEATURES: R51, R53, R87
 func TestDialogues(t *testing.T) {
 	tier.Full(t)
@@ -28,7 +28,7 @@ func TestDialogues(t *testing.T) {
 	}
 }
 
-// What goes wrong in a dialogue is noticed, by every contender.
+// TestDialoguesAreChecked checks that errors in a dialogue are noticed, for every contender.
 // FEATURES: R51
 func TestDialoguesAreChecked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

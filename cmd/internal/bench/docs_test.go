@@ -14,8 +14,8 @@ import (
 const pageOfBenches = "# Figures\n\nOf one:\n\n```console\n$ longterm bench one --runs 3\n# long ago\nold 1\n```\n\nText with `$ longterm bench no` stays.\n" +
 	"\n```sh\n$ longterm bench no\n```\n\n```console\n$ longterm bench two\n```\n\n```console\n$ longterm ls\n```\nEnd"
 
-// The figures of a page are replaced and all else is as it was, however often; what fails keeps its figures; what is
-// written while a bench runs is not lost.
+// TestDocsPage checks that the figures of a page are replaced and the rest is unchanged, any number of times, that a
+// failed bench keeps its figures, and that edits during a bench are not lost.
 func TestDocsPage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
 	link := path + ".link"
@@ -77,7 +77,7 @@ func TestDocsPage(t *testing.T) {
 	}
 }
 
-// What a bench gave is told when the page does not show it any more by then.
+// TestDocsPageChanged checks that a result is printed if the page can no longer show it.
 func TestDocsPageChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
 	if err := os.WriteFile(path, []byte(pageOfBenches), 0o600); err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A bench whose terminal goes ends by its context, and puts away what it started: the signal does not end us.
+// TestUntilLeft checks that a bench whose terminal closes ends by its context, and cleans up: the signal does not end
+// the process.
 func TestUntilLeft(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
 		putAway, want := false, 1
@@ -37,7 +38,7 @@ func TestUntilLeft(t *testing.T) {
 		c.SetArgs(nil)
 		c.SilenceErrors, c.SilenceUsage = true, true
 		if err := c.ExecuteContext(t.Context()); !errors.Is(err, context.Canceled) || !putAway {
-			t.Errorf("%v: %v, put away: %v", sig, err, putAway)
+			t.Errorf("%v: %v, cleaned up: %v", sig, err, putAway)
 		}
 		for range want {
 			<-seen
@@ -46,11 +47,12 @@ func TestUntilLeft(t *testing.T) {
 	}
 }
 
-// What a bench runs to put things away is not of our process group, which a terminal that goes signals as a whole.
+// TestCombinedIsOfNoGroup checks that cleanup commands run outside of our process group, which a closing terminal
+// signals as a whole.
 func TestCombinedIsOfNoGroup(t *testing.T) {
 	out, err := runCombined(exec.Command("sh", "-c", "ps -o pgid= -p $$"))
 	if err != nil {
-		t.Skip(err) // there is no ps that knows it
+		t.Skip(err) // this system's ps has no such option
 	}
 	if group, err := strconv.Atoi(strings.TrimSpace(out)); err != nil || group == syscall.Getpgrp() {
 		t.Errorf("of group %q, and we of %d; %v", out, syscall.Getpgrp(), err)

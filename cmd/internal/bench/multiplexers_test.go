@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What is measured of other programs is what they do: a session is made, found, printed and attached to, a file is printed
-// whole before its time is taken, and nothing is left.
+// TestMultiplexers checks that other programs do what is measured: a session is started, found, printed and attached
+// to, a file is printed whole before its time is taken, and nothing is left.
 func TestMultiplexers(t *testing.T) {
 	for _, name := range []string{"tmux", "screen"} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func tryMultiplexer(t *testing.T, b *sessionBench, m multiplexer) {
 			t.Fatal(step)
 		}
 	}
-	for { // screen's session is there a little after the command that makes it has ended
+	for { // screen's session appears shortly after its command has ended
 		pids, err := m.servers(t.Context())
 		if err == nil && len(pids) > 0 {
 			break

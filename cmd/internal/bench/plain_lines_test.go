@@ -18,7 +18,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Without longterm each line prints the output in the corpus and ends with its status: the corpus agrees with the plain shell.
+// TestAgentLines_PlainShell checks that without longterm each line prints the output in the corpus and ends with its
+// status.
 func TestAgentLines_PlainShell(t *testing.T) {
 	c, err := parseAgentLines(agentCorpus)
 	if err != nil {

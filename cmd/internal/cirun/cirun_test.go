@@ -71,7 +71,7 @@ func TestAnnotations(t *testing.T) {
 	}
 }
 
-// No text makes another command of an annotation.
+// FuzzAnnotation checks that no text in an annotation becomes another command.
 func FuzzAnnotation(f *testing.F) {
 	for _, s := range []string{"a", "a\nb", "%0A::error::x", "a,b:c", "\r\n::set-env name=x::y", "\u2028::", "\x85", "\xff\x00"} {
 		f.Add(s, s)

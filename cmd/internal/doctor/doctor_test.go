@@ -21,11 +21,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	confine.Enter() // what sandboxes are probed with
+	confine.Enter() // runs as the probe of sandboxes
 	os.Exit(m.Run())
 }
 
-// newDoctor examines an instance of which nothing runs.
+// newDoctor returns a doctor of an instance without processes.
 func newDoctor(t *testing.T) (*Doctor, *bytes.Buffer) {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func newDoctor(t *testing.T) (*Doctor, *bytes.Buffer) {
 	return &Doctor{Printer: &output.Printer{Stdout: &b, Stderr: &b}, Dirs: dirs, Quiet: c, Version: build}, &b
 }
 
-// Each check has a name of its own, and finds something about an instance that was never used.
+// TestChecks checks that each check has a unique name, and a finding for a new instance.
 func TestChecks(t *testing.T) {
 	d, _ := newDoctor(t)
 	names := map[string]bool{}
@@ -67,7 +67,7 @@ func TestCheckDir(t *testing.T) {
 	}
 }
 
-// Where systemd ends a user's processes with the last login, that is said, and what to do.
+// TestLogout checks that the doctor reports if systemd ends a user's processes with the last login, with the remedy.
 //
 // FEATURES: R98
 func TestLogout(t *testing.T) {
@@ -126,7 +126,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// What lets programs in is looked at: files that others can read, or that are damaged, are named with the way out.
+// TestChecksOfAgents checks that files that admit programs are checked: those that others can read, or that are
+// damaged, are named with the remedy.
 //
 // FEATURES: R89
 func TestChecksOfAgents(t *testing.T) {
@@ -173,7 +174,7 @@ func TestChecksOfAgents(t *testing.T) {
 	}
 }
 
-// The audit log is checked with all else: that it is in order, and that it was not removed.
+// TestCheckAudit checks that the audit log is checked too: that it is intact, and that it was not removed.
 //
 // FEATURES: R89 R109
 func TestCheckAudit(t *testing.T) {
@@ -229,7 +230,7 @@ func TestSessionsWithin(t *testing.T) {
 	}
 }
 
-// Who is the older of the two is not told to replace the newer.
+// TestOlderThanTheDaemon checks that an older client is not advised to replace a newer daemon.
 func TestOlderThanTheDaemon(t *testing.T) {
 	for _, c := range []struct {
 		ours, daemons string

@@ -51,7 +51,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// What follows the first line of a message is its hint.
+// TestAPIErrorHint checks that the lines after a message's first line are its hint.
 func TestAPIErrorHint(t *testing.T) {
 	if e := APIError(errors.New("it failed\ntry again")); e.Message != "it failed" || e.Hint != "try again" {
 		t.Errorf("%+v", e)

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/expect"
 )
 
-// A step that holds others is shown above them; others when they end.
+// TestSteps checks that a step that contains others is printed before them, and other steps when they end.
 func TestSteps(t *testing.T) {
 	var b bytes.Buffer
 	p := &stepPrinter{w: &b}
@@ -34,7 +34,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What is wrong with a script is said with its place, and nothing is run.
+// TestLoad checks that an error of a script is reported with its position, and nothing runs.
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	var b bytes.Buffer
@@ -59,6 +59,6 @@ func TestLoad(t *testing.T) {
 	}
 	x := Runner{Printer: &output.Printer{Stdout: &b, Stderr: &b}, Recording: path}
 	if err := x.Record(t.Context(), []string{"true"}); exit.Status(err) != api.ExitUsage {
-		t.Errorf("a file that exists is recorded over: %v", err)
+		t.Errorf("an existing file is overwritten: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ const recorded = `{"version": 2, "width": 20, "height": 4, "timestamp": 17000000
 [2.5, "o", "three\r\n"]
 `
 
-// exportFile exports a recording in a file as the flags ask for.
+// exportFile exports a recording to a file by the given flags.
 func exportFile(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.cast")
@@ -69,7 +69,7 @@ func TestFormats(t *testing.T) {
 	}
 	for name, want := range map[string]string{"gif": "GIF89a", "apng": "\x89PNG", "svg": "<svg", "cast": `{"version":3`, "cast2": `{"version":2`} {
 		if got, _ := exportFile(t, "--format", name); !strings.HasPrefix(strings.ReplaceAll(got, ": ", ":"), want) {
-			t.Errorf("%s begins with %.40q", name, got)
+			t.Errorf("%s starts with %.40q", name, got)
 		}
 	}
 }
@@ -86,7 +86,8 @@ func TestPartOfAFile(t *testing.T) {
 	}
 }
 
-// Progress is printed every few seconds while a recording is drawn, and not for a short one.
+// TestProgress_EveryFewSeconds checks that progress is printed every few seconds while a recording is drawn, and not
+// for a short one.
 //
 // FAULT: J
 func TestProgress_EveryFewSeconds(t *testing.T) {

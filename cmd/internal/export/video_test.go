@@ -35,7 +35,7 @@ func exportShort(t *testing.T, file string) error {
 	return o.Run(t.Context(), &output.Printer{Stdout: os.Stdout, Stderr: os.Stderr}, nil, src)
 }
 
-// Videos are as long as the recording and its last screen, and leave nothing beside them.
+// TestVideo checks that videos are as long as the recording and its last screen, and that no other file is left.
 //
 // FEATURES: R120
 func TestVideo(t *testing.T) {
@@ -53,7 +53,7 @@ func TestVideo(t *testing.T) {
 			t.Errorf("%s: %v, %q", format, err, out)
 		}
 		if left, _ := os.ReadDir(tmp); len(left) > 0 {
-			t.Errorf("%s: left are %v", format, left)
+			t.Errorf("%s: files left: %v", format, left)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestVideoWithoutFfmpeg(t *testing.T) {
 	}
 }
 
-// What the encoder says is the reason, not the broken pipe.
+// TestVideoThatFails checks that the encoder's message is the reported reason, not the broken pipe.
 func TestVideoThatFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\necho no such codec >&2\nexit 3\n"), 0o700); err != nil {

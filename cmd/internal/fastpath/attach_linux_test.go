@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
-// What is assumed where nothing is configured is what the configuration assumes.
+// TestAttachDefaults checks that the defaults without a configuration are the configuration's.
 func TestAttachDefaults(t *testing.T) {
 	is := config.Default()
 	if is.Attach.DetachKey != detachKey || is.Attach.Scrollback || is.Attach.Size != "latest" || is.Shells.SSHAgent {

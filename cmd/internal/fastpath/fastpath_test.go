@@ -21,8 +21,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// What this package imports decides how much is initialised before it: package os and strconv,
-// and what they import themselves.
+// TestFastPath_ImportsLittle checks that this package imports only os, strconv and their imports: they are initialised
+// before it.
 func TestFastPath_ImportsLittle(t *testing.T) {
 	deps := func(pkgs ...string) []string {
 		out, err := exec.Command("go", append([]string{"list", "-deps"}, pkgs...)...).Output()
@@ -35,7 +35,7 @@ func TestFastPath_ImportsLittle(t *testing.T) {
 	may := append(deps("os", "strconv", "runtime"), here+"fastpath", here+"termio/takeover")
 	for _, dep := range deps(".") {
 		if !slices.Contains(may, dep) {
-			t.Errorf("it imports %s: what is initialised before that is initialised before it", dep)
+			t.Errorf("it imports %s: imports are initialised before this package", dep)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 		}
 		for n := range len(s) { // broken off anywhere
 			if _, got, ok := parse(s[:n]); ok && !strings.HasPrefix(s[n:], "\r\n") && s[n:] != "\n" {
-				t.Errorf("%q is whole: %q", s[:n], got)
+				t.Errorf("%q is complete: %q", s[:n], got)
 			}
 		}
 	}
@@ -66,7 +66,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Asking for the umask leaves it as it was: a verb that does the work after all asks for it again.
+// TestUmask_ReadingRestoresIt checks that querying the umask does not change it: a verb outside of the fast path
+// queries it again.
 func TestUmask_ReadingRestoresIt(t *testing.T) {
 	before := syscall.Umask(0o027)
 	defer syscall.Umask(before)
@@ -78,7 +79,7 @@ func TestUmask_ReadingRestoresIt(t *testing.T) {
 	}
 }
 
-// A socket that another user listens at is sent nothing.
+// TestForeignSocket_ReceivesNothing checks that nothing is sent to a socket on which another user listens.
 func TestForeignSocket_ReceivesNothing(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs to be root, to be another user as well")
@@ -116,7 +117,7 @@ func TestForeignSocket_ReceivesNothing(t *testing.T) {
 	}()
 	asked := make(chan bool)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread, which is nobody's now, ends with the goroutine
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
 			t.Errorf("become another user: %v", errno)
 		}
@@ -142,7 +143,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// JSON is laid out as encoding/json does it.
+// TestIndented checks that JSON is indented as encoding/json does it.
 func TestIndented(t *testing.T) {
 	for _, s := range []string{
 		`[]`, `{}`, `[{"a":1,"b":[],"c":{},"d":"x\\\"{[,:\\","e":[1,2,{"f":null}]},{"g":"é<>&"}]`, `"x"`, `12`, `[[],[[]]]`,
@@ -150,7 +151,7 @@ func TestIndented(t *testing.T) {
 		checkIndented(t, s)
 		for n := range len(s) {
 			if got, ok := indentJSON(s[:n]); ok && !json.Valid([]byte(s[:n])) {
-				t.Errorf("%s is whole: %s", s[:n], got)
+				t.Errorf("%s is complete: %s", s[:n], got)
 			}
 		}
 	}
@@ -161,7 +162,7 @@ func TestIndented(t *testing.T) {
 	}
 }
 
-// checkIndented compares a text that is JSON without blanks with what encoding/json makes of it.
+// checkIndented compares indented JSON with the result of encoding/json.
 func checkIndented(t *testing.T, s string) {
 	t.Helper()
 	var want bytes.Buffer
@@ -182,7 +183,7 @@ func FuzzIndented(f *testing.F) {
 			indentJSON(s)
 			return
 		}
-		if got, ok := indentJSON(compact.String()); ok { // not where it is deeper than anything the daemon has to tell
+		if got, ok := indentJSON(compact.String()); ok { // not if it is deeper than any response of the daemon
 			checkIndented(t, compact.String())
 		} else if strings.Count(s, "[")+strings.Count(s, "{") <= 64 {
 			t.Errorf("%q: %s", s, got)
@@ -212,11 +213,11 @@ func TestBody(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	if _, ok := newSession("", []string{"a\xff"}); ok {
-		t.Error("what is not UTF-8 is told")
+		t.Error("invalid UTF-8 is not reported")
 	}
 }
 
-// members takes objects apart as encoding/json does.
+// TestMembers checks that members splits objects as encoding/json does.
 func TestMembers(t *testing.T) {
 	for _, s := range []string{`{}`, `{"a":1}`, `{"a":"x\\\"{[,:\\","b":[1,{"c":"]"},[]],"d":{"e":null},"f":true,"g":-1.5e3,"h":"\u00e9\n<"}`} {
 		checkMembers(t, s)
@@ -232,7 +233,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// checkMembers compares what is taken of a compact object with what encoding/json takes.
+// checkMembers compares the members of a compact object with those that encoding/json finds.
 func checkMembers(t *testing.T, s string) {
 	t.Helper()
 	want := map[string]json.RawMessage{}
@@ -256,7 +257,7 @@ func checkMembers(t *testing.T, s string) {
 		return true
 	})
 	if !ok {
-		t.Errorf("%q is taken for no object", s)
+		t.Errorf("%q is not recognised as an object", s)
 	}
 }
 
@@ -271,14 +272,14 @@ func FuzzMembers(f *testing.F) {
 		if json.Unmarshal([]byte(s), &object) == nil && object != nil && json.Compact(&compact, []byte(s)) == nil {
 			unique := 0
 			members(compact.String(), func(string, string) bool { unique++; return true })
-			if unique == len(object) { // else a name stands there twice
+			if unique == len(object) { // else a name is there twice
 				checkMembers(t, compact.String())
 			}
 		}
 	})
 }
 
-// Texts that are written are read back.
+// FuzzUnquoted checks that written texts are read back.
 func FuzzUnquoted(f *testing.F) {
 	f.Add("a\"b\\c\n\t\x01\x7fé漢")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -298,7 +299,7 @@ func TestParseArgs(t *testing.T) {
 	for _, c := range []struct {
 		args string
 		lead int
-		want string // words, and how many stand before --; empty: left to the verb
+		want string // arguments, and their number before --; empty: left to the verb
 	}{
 		{"s text", 0, "[s text] -1"}, {"-e s --json text", 0, "[s text] -1"}, {"s -- -e", 0, "[s -e] 1"}, {"s -", 0, "[s -] -1"},
 		{"s --for x --for -- y", 0, "[s y] -1"}, {"s --for", 0, ""}, {"s --for=x", 0, ""}, {"s -ex", 0, ""}, {"s --json=brief", 0, ""}, {"s -e -e", 0, ""},

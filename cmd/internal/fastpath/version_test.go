@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// What is read here is what package runtime/debug reads.
+// TestVersionOf checks that this package reads the same version as package runtime/debug.
 func TestVersionOf(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); !ok || !strings.Contains(modinfo(), info.Main.Path) {
-		t.Errorf("%q is not what %v was made of", modinfo(), info)
+		t.Errorf("%q is not the version of %v", modinfo(), info)
 	}
 	const mark = "0123456789abcdef"
 	for _, c := range []struct {
@@ -22,7 +22,7 @@ func TestVersionOf(t *testing.T) {
 		{debug.BuildInfo{Main: debug.Module{Path: "m", Version: "(devel)"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "012"}, {Key: "vcs.modified", Value: "true"}}}, "devel-012-dirty"},
 		{debug.BuildInfo{Main: debug.Module{Path: "m", Version: "(devel)"}, Deps: []*debug.Module{{Path: "d", Version: "v9.9.9"}}, Settings: []debug.BuildSetting{{Key: "vcs.modified", Value: "false"}}}, "devel"},
 	} {
-		_, lines, _ := strings.Cut(c.info.String(), "go\t") // the version of Go is kept elsewhere
+		_, lines, _ := strings.Cut(c.info.String(), "go\t") // Go's version is stored elsewhere
 		if _, rest, ok := strings.Cut(lines, "\n"); ok {
 			lines = rest
 		} else {

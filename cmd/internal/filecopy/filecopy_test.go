@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A file that exists is replaced only with Force, and a device never.
+// TestGet_Target checks that an existing file is replaced only with Force, and a device never.
 //
 // FEATURES: R136
 func TestGet_Target(t *testing.T) {

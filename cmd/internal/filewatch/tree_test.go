@@ -39,7 +39,7 @@ func TestFilter(t *testing.T) {
 	}
 	for _, bad := range []string{"", "[", "../x", "/etc/*", ".."} {
 		if _, err := NewFilter([]string{bad}, nil); err == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func collect(t *testing.T, tr *Tree, last string) []string {
 		case err := <-tr.Errors():
 			t.Fatal(err)
 		case <-t.Context().Done():
-			t.Fatal("no change came")
+			t.Fatal("no change was reported")
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestTree(t *testing.T) {
 	if got := collect(t, tr, "sub/b.go"); !slices.Equal(got, []string{"sub/b.go"}) {
 		t.Errorf("an edit: %v", got)
 	}
-	// As editors do: a new file takes the old one's name.
+	// As editors do: a new file replaces the old one.
 	write(t, dir, "a.go.tmp", "package a // edited")
 	if err := os.Rename(filepath.Join(dir, "a.go.tmp"), filepath.Join(dir, "a.go")); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func FuzzFilter(f *testing.F) {
 		write(t, dir, ".gitignore", ignore)
 		filter, err := NewFilter([]string{glob}, GitIgnore(dir))
 		if err == nil && filter.Wants(path) && filter.Prunes(path) {
-			t.Errorf("%q is wanted and ignored", path)
+			t.Errorf("%q is selected and ignored", path)
 		}
 	})
 }

@@ -39,7 +39,8 @@ func (slow) Dial(ctx context.Context) (net.Conn, error) {
 	return here, nil
 }
 
-// A search waits for the copy of a host that is not known to be away yet.
+// TestSearchWaitsForTheCopyOfAHostThatDied checks that a search waits for the replica of a host that is not known to be
+// unreachable yet.
 //
 // FEATURES: R94
 func TestSearchWaitsForTheCopyOfAHostThatDied(t *testing.T) {
@@ -54,11 +55,11 @@ func TestSearchWaitsForTheCopyOfAHostThatDied(t *testing.T) {
 	})
 }
 
-// hosted is a way to a host that answers a search at once, or never, and tells when its connection was given up.
+// hosted fakes a host that answers a search at once, or never, and reports when its connection was closed.
 type hosted struct {
 	client.RemoteHost
 	answers bool
-	dialed  atomic.Bool // a search that is broken off may not have come to it
+	dialed  atomic.Bool // a canceled search may not have reached it
 	gone    chan struct{}
 }
 
@@ -80,15 +81,15 @@ func (h *hosted) Dial(context.Context) (net.Conn, error) {
 	return here, nil
 }
 
-// Hits of a host that answers are told before the others have answered. A host that does not is named when its time is
-// over; a search that nobody wants any more ends at once, on every host.
+// TestSearch_SlowHosts_DoNotDelayOthers checks that hits of a host are returned before other hosts have answered. A
+// host without an answer is named after its timeout. A canceled search ends at once, on every host.
 //
 // FEATURES: R115
 func TestSearch_SlowHosts_DoNotDelayOthers(t *testing.T) {
 	enough := errors.New("nobody reads any more")
 	for name, c := range map[string]struct {
 		cancel bool  // the user breaks off
-		reads  error // of who is told
+		reads  error // error of the receiver
 		ends   bool  // at once
 	}{"waited for": {}, "broken off": {cancel: true, ends: true}, "not read": {reads: enough, ends: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +117,7 @@ func TestSearch_SlowHosts_DoNotDelayOthers(t *testing.T) {
 				})
 				took := time.Since(began)
 				if told != 0 || err != c.reads || f.Hits != 1 || len(f.Missing) != 2 || f.Missing[0].Host != "slow" || f.Missing[1].Host != "slower" {
-					t.Errorf("told after %v: %+v, %v", told, f, err)
+					t.Errorf("returned after %v: %+v, %v", told, f, err)
 				}
 				if c.ends != (took == 0) || took > copyTime+dialTime {
 					t.Errorf("it took %v", took)
@@ -126,7 +127,7 @@ func TestSearch_SlowHosts_DoNotDelayOthers(t *testing.T) {
 				}
 				synctest.Wait()
 				for _, w := range ways {
-					if w.dialed.Load() { // for ever, else
+					if w.dialed.Load() { // else it would wait forever
 						<-w.gone
 					}
 				}
@@ -135,8 +136,8 @@ func TestSearch_SlowHosts_DoNotDelayOthers(t *testing.T) {
 	}
 }
 
-// A session is placed by labels, where there is the most room: processors that nobody wants, and memory. Hosts that are
-// away or drained take none, and one that is asked for comes first if it may.
+// TestFits checks that a session is placed by labels, on the host with the most idle processors and free memory.
+// Unreachable and drained hosts get none, and a requested host comes first if it may.
 //
 // FEATURES: R94
 func TestFits(t *testing.T) {
@@ -150,7 +151,7 @@ func TestFits(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		want Want
-		fits string // or what the error says
+		fits string // or the text of the error
 	}{
 		"anywhere":          {Want{}, "idle gpu busy full"},
 		"near one":          {Want{Near: "busy"}, "busy idle gpu full"},

@@ -42,7 +42,7 @@ func newServer(t *testing.T) Options {
 	return Options{Authority: a, Servers: []string{s.Addr()}, Hosts: 3, Sessions: 4}
 }
 
-// asks asks a host as another member does.
+// asks sends a request to a host as another member does.
 func asks[T any](t *testing.T, l *link.Link, host, path string) (v T) {
 	t.Helper()
 	c := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx, host) }}}
@@ -59,8 +59,8 @@ func asks[T any](t *testing.T, l *link.Link, host, path string) (v T) {
 	return v
 }
 
-// Simulated hosts are in the registry with their sessions, are asked as real ones are, tell what changes, and leave
-// nothing behind.
+// TestFleet checks that simulated hosts are in the registry with their sessions, answer requests like real ones,
+// publish changes, and leave nothing behind.
 //
 // FEATURES: R94
 func TestFleet(t *testing.T) {
@@ -131,7 +131,8 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// If one host fails to start, Start removes the started ones from the registry.
+// TestStart_RemovesHosts_WhenOneFails checks that Start removes the started hosts from the registry if one fails to
+// start.
 //
 // FEATURES: R94
 func TestStart_RemovesHosts_WhenOneFails(t *testing.T) {

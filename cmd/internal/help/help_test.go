@@ -65,7 +65,8 @@ func TestPage_GroupsFlags_CommonFirst(t *testing.T) {
 	}
 }
 
-// A group's verbs have the order that is given, and a verb with few flags has them in one list.
+// TestPage_OrdersVerbs checks that a group's verbs are in the given order, and that a verb with few flags has one list
+// of them.
 func TestPage_OrdersVerbs(t *testing.T) {
 	root := &cobra.Command{Use: "longterm"}
 	for _, name := range []string{"a", "b", "c"} {

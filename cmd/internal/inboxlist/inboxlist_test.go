@@ -13,7 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/listing"
 )
 
-// Entries of several hosts are one list in the order of one, with commands for their hosts, and are counted by project.
+// TestList_OfSeveralHosts checks that entries of several hosts form one list in the order of one, with commands for
+// their hosts, and are counted by project.
 //
 // FEATURES: R130
 func TestList_OfSeveralHosts(t *testing.T) {

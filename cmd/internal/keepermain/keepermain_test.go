@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The command line is what programs write that need a keeper; what is not as theirs is refused with the reason.
+// TestParse checks that the command lines of programs that need a keeper are parsed, and that others are rejected with
+// the reason.
 func TestParse(t *testing.T) {
 	l, err := Parse(strings.Fields("--socket /s --lock /l --key main --daemon --daemon-runs --ready-fd 3 --handoff-fd 9"))
 	want := Line{Socket: "/s", Lock: "/l", Key: "main", Daemon: true, DaemonRuns: true, ready: 3, handoff: 9}

@@ -8,7 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// JSON of an answer from a fleet's copy says so in each object, whatever form it has.
+// TestReplicaAnswers_AreMarked checks that JSON of a response from a fleet's replica is marked in each object, whatever
+// its form.
 //
 // FEATURES: R94
 func TestReplicaAnswers_AreMarked(t *testing.T) {

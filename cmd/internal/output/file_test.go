@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A file that could not be written as a whole is not there as a part, unless it was there before; and a full disk is named,
-// with what to do.
+// TestOutputThatCannotBeWritten checks that a file that could not be written completely is removed, unless it existed
+// before, and that the error of a full disk names the disk and the remedy.
 //
 // FEATURES: R93
 func TestOutputThatCannotBeWritten(t *testing.T) {
@@ -28,7 +28,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a part is taken for the whole: %v", err)
+		t.Errorf("a partial file counts as complete: %v", err)
 	}
 	if err := p.WriteOutput(path, func(w io.Writer) error { _, err := io.WriteString(w, "whole"); return err }); err != nil {
 		t.Error(err)
@@ -37,6 +37,6 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(path); err != nil {
-		t.Errorf("what was there is gone: %v", err)
+		t.Errorf("the previous file is gone: %v", err)
 	}
 }

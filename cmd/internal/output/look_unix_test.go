@@ -9,7 +9,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// A terminal has colours unless its user, its kind or a flag excludes them.
+// TestTableLook_Colour checks that a terminal has colours unless its user, its kind or a flag excludes them.
 func TestTableLook_Colour(t *testing.T) {
 	master, terminal, err := pty.Open()
 	if err != nil {

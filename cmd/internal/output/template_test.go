@@ -30,7 +30,7 @@ func TestTemplate(t *testing.T) {
 		`{{with .needs_input.kind}}asks{{end}}-{{.ended}}`:  "-",
 		`{{range .argv}}<{{.}}>{{end}}`:                     "<a><b>",
 
-		// What is not there is nothing to conditions and on the screen, and so are its fields.
+		// A missing field is empty in conditions and in output, and so are its fields.
 		`{{with .needs_input}}asks {{.kind}}{{else}}none{{end}}`:                              "none",
 		`{{if .needs_input}}asks{{else if .shell}}{{.shell.phase}}{{end}}`:                    "prompt",
 		`{{range .argv}}{{with $.needs_input}}asks{{end}}{{.}}{{end}}`:                        "ab",
@@ -73,7 +73,8 @@ func TestTemplateMistakes(t *testing.T) {
 	}
 }
 
-// A template that takes for ever is left when whoever asked gives up, while it is read as well as while it is used.
+// TestTemplateInterrupted checks that a template that runs forever is canceled with its context, both while it is
+// parsed and while it is executed.
 func TestTemplateInterrupted(t *testing.T) {
 	const endless = "{{range 100000000000}}x{{end}}"
 	f, err := NewTemplate(t.Context(), "--format", `{{if .name}}`+endless+`{{end}}`, struct {
@@ -87,7 +88,7 @@ func TestTemplateInterrupted(t *testing.T) {
 	if _, err := NewTemplate(ctx, "--format", endless, api.Session{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("read: %v", err)
 	}
-	// One that writes nothing meets no end by itself: it is left behind, here for a moment.
+	// A template that writes nothing cannot be interrupted: it is abandoned, here for a moment.
 	if _, err := NewTemplate(ctx, "--format", "{{range 5000000}}{{end}}", api.Session{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("silent: %v", err)
 	}

@@ -24,7 +24,7 @@ type TextWriter struct {
 	data  []byte // scratch buffer for masked data
 	plain plaintext.Writer
 	shown []byte // printed part of the unfinished line
-	rest  []byte // scratch buffer
+	rest  []byte // scratch buffer for the unfinished line
 	agent bool   // the reader is an agent: make invisible characters visible
 	// OnBinary, if set, is called at the end with the number of bytes that are not text.
 	OnBinary       func(bytes uint64)

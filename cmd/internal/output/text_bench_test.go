@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// inputs are what programs print much of.
+// inputs are kinds of output that programs print in large amounts.
 func inputs() map[string]string {
 	var log, unicode strings.Builder
 	for i := 0; log.Len() < 8<<20; i++ {
@@ -27,7 +27,7 @@ func inputs() map[string]string {
 	}
 }
 
-// BenchmarkText is output as it comes from a daemon, as text.
+// BenchmarkText converts output to text as it arrives from a daemon.
 func BenchmarkText(b *testing.B) {
 	for name, in := range inputs() {
 		for _, mode := range []string{"all", "budget"} {

@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Whatever pieces a stream comes in, an agent sees in it what is there; a user's is as it came.
+// TestStreamForAnAgent checks that an agent sees every character of a stream, in any chunks. A user's stream is
+// unchanged.
 func TestStreamForAnAgent(t *testing.T) {
 	const text = "a\u202eb😀\xff\xe2\x80"
 	for who, want := range map[string]string{"": text, "bot": "a<U+202E>b😀\xff\xe2\x80"} {

@@ -32,7 +32,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A line that is redrawn is written again; what follows on it is not.
+// TestTextWriter checks that a redrawn line is printed again, and output that is appended to a line is not.
 func TestTextWriter(t *testing.T) {
 	var b bytes.Buffer
 	w := NewTextWriter(&b)
@@ -49,7 +49,8 @@ func TestTextWriter(t *testing.T) {
 	}
 }
 
-// Within a budget the head and the tail are printed, and between them the command that prints the rest.
+// TestBudget checks that within a budget the head and the tail are printed, and between them the command that prints
+// the rest.
 func TestBudget(t *testing.T) {
 	var b bytes.Buffer
 	w := BudgetFlags{Bytes: 200}.Writer(&b, false, "0123456789", "")
@@ -65,7 +66,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%v, %v: %q", err, w.IsTruncated(), b.String())
 	}
 	if err := (&BudgetFlags{Line: MaxBudget + 1}).Check(); err == nil {
-		t.Error("too much is taken")
+		t.Error("a too large budget is accepted")
 	}
 }
 
@@ -89,11 +90,12 @@ func TestPrint(t *testing.T) {
 		}
 	}
 	if err := c.ParseFlags([]string{"--json=x"}); err == nil {
-		t.Error("--json=x is taken")
+		t.Error("--json=x is accepted")
 	}
 }
 
-// The labelled text names what a sandbox enforces, and why an exit code is missing.
+// TestLabelled_SandboxAndUnknownStatus checks that the labelled text names what a sandbox enforces, and why an exit
+// code is missing.
 //
 // FAULT: J H3
 func TestLabelled_SandboxAndUnknownStatus(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What takes long is shown after a second, then each second, and removed at the end. What is short is not shown.
+// TestWorking_ShowsElapsedTime checks that the elapsed time of a long operation is shown after a second, then each
+// second, and removed at the end. A short operation shows none.
 //
 // FAULT: J
 func TestWorking_ShowsElapsedTime(t *testing.T) {

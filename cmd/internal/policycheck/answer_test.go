@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
-// A command that runs another one is shown with that one's verdict.
+// TestAnswer_ShowsVerdictOfWhatIsRun checks that a command that runs another one is shown with that one's verdict.
 //
 // FAULT: J
 func TestAnswer_ShowsVerdictOfWhatIsRun(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAnswer_ShowsVerdictOfWhatIsRun(t *testing.T) {
 	}
 }
 
-// longterm's own directory counts under a preset alone, too.
+// TestAnswer_KnowsOwnDirectory_UnderPreset checks that longterm's own directory counts with a preset alone too.
 //
 // FAULT: J
 func TestAnswer_KnowsOwnDirectory_UnderPreset(t *testing.T) {

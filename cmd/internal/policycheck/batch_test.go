@@ -58,7 +58,7 @@ func TestBatch(t *testing.T) {
 		"{\"id\":16,\"cmd\":\"ls \xff\"}":    `16 ask line not valid UTF-8`,
 		`{"id":17,"cmd":"` + strings.Repeat("((", 5<<20) + `"}`: "17 ask",
 	} {
-		// What is wrong says nothing of the next line.
+		// An invalid line does not affect the next one.
 		out := batch(t, line+"\n\n"+`{"id":"next","cmd":"rm -rf /"}`)
 		if len(out) != 2 || string(out[1].ID) != `"next"` || out[1].Verdict != "deny" {
 			t.Fatalf("%.80s: %+v", line, out)
@@ -98,7 +98,8 @@ func FuzzBatch(f *testing.F) {
 	})
 }
 
-// A query about a directory gets the answer of a line that is checked alone there: links are followed, and longterm's own files known.
+// TestBatch_AnswersAsSingleLine_InDirectory checks that a query about a directory gets the answer of a single line that
+// is checked there: links are followed, and longterm's own files known.
 //
 // FAULT: G19
 func TestBatch_AnswersAsSingleLine_InDirectory(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// stage puts a file in the place of another.
+// stage replaces a file by another.
 func stage(t testing.TB, now, then string) *Rehearser {
 	t.Helper()
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestRehearsal(t *testing.T) {
 	add("", "s1", "make && docker ps", "bash")
 	add("", "s2", "", "docker", "run", "x")
 	add("", "s1", "curl x", "zsh")
-	add("", "s1", "$X", "bash") // a user is not asked
+	add("", "s1", "$X", "bash") // a user needs no approval
 	add("claude", "s1", "make", "bash")
 	add("claude", "t1", "make", "bash")
 	r, err := s.Rehearse(t.Context(), past(all, nil))
@@ -102,11 +102,12 @@ func TestRehearsal(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 	if _, err := s.Rehearse(t.Context(), past(all, errors.New("damaged"))); err == nil {
-		t.Error("a history that breaks off is taken for whole")
+		t.Error("an interrupted history counts as complete")
 	}
 }
 
-// What was executed, and lines that were refused, are of the audit trail: a rule that decided one of them is in use.
+// TestRehearsalOfTheAuditTrail checks that executions, and rejected lines, count as parts of the audit trail: a rule
+// that decided one of them is in use.
 //
 // FEATURES: R108
 func TestRehearsalOfTheAuditTrail(t *testing.T) {
@@ -117,7 +118,7 @@ func TestRehearsalOfTheAuditTrail(t *testing.T) {
 		{Kind: audit.Line, Actor: of, Name: "work", Line: "git push --force", Cwd: "/srv/p", Verdict: "deny"},
 		{Kind: audit.Line, Actor: of, Name: "work", Line: "curl z", Cwd: "/srv/p", Verdict: "allow"}, // it is in the history
 		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/curl", Argv: []string{"curl", "x"}, Cwd: "/srv/p", Verdict: "allow"},
-		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/curl", Argv: []string{"curl", "y"}, Cwd: "/srv/p", Verdict: "ask"}, // its answer has a record of its own
+		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/curl", Argv: []string{"curl", "y"}, Cwd: "/srv/p", Verdict: "ask"}, // its answer has a separate record
 		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/ls", Argv: []string{"ls"}, Cwd: "/srv/p", Verdict: "allow"},
 		{Kind: audit.Answer, Verdict: "approved"},
 	}
@@ -133,8 +134,8 @@ func TestRehearsalOfTheAuditTrail(t *testing.T) {
 	}
 }
 
-// Who allowed a line was asked about what it executes too, and is not asked again; nor about what an execution starts that was
-// shown with it. All others count.
+// TestRehearsalOfWhatAnAnswerCovers checks that a user who allowed a line is not asked about its executions again, nor
+// about what a shown execution starts. All others count.
 //
 // FEATURES: R108
 func TestRehearsalOfWhatAnAnswerCovers(t *testing.T) {
@@ -150,13 +151,13 @@ func TestRehearsalOfWhatAnAnswerCovers(t *testing.T) {
 	bash := []string{"bash"}
 	s.Trail = []audit.Record{
 		line("a", "curl x; make"), run("a", "/usr/bin/curl", bash, "curl", "x"), run("a", "/usr/bin/make", bash, "make"),
-		run("a", "/usr/bin/curl", []string{"make"}, "curl", "y"), // the line says nothing of it
+		run("a", "/usr/bin/curl", []string{"make"}, "curl", "y"), // not named by the line
 		run("b", "/usr/bin/curl", bash, "curl", "x"),             // of another session
 		line("a", "sudo rm z"), run("a", "/usr/bin/sudo", bash, "sudo", "rm", "z"), run("a", "/usr/bin/rm", []string{"sudo", "rm", "z"}, "rm", "z"),
-		line("a", "make"), run("a", "/usr/bin/curl", bash, "curl", "x"), // the line that was about it is over
+		line("a", "make"), run("a", "/usr/bin/curl", bash, "curl", "x"), // the line of the approval has ended
 		run("a", "/usr/bin/sudo", bash, "sudo", "rm", "q"), run("a", "/usr/bin/rm", []string{"sudo", "rm", "q"}, "rm", "q"),
-		run("a", "/usr/bin/rm", bash, "rm", "q"), // not what sudo started
-		{Kind: audit.Command, Actor: person, Job: "J", Argv: []string{"/usr/bin/curl", "c"}, Cwd: "/srv/p", Verdict: "allow"}, // a session is made for it
+		run("a", "/usr/bin/rm", bash, "rm", "q"), // not started by sudo
+		{Kind: audit.Command, Actor: person, Job: "J", Argv: []string{"/usr/bin/curl", "c"}, Cwd: "/srv/p", Verdict: "allow"}, // a new session is started for it
 		run("c", "/usr/bin/curl", nil, "curl", "c"),
 		{Kind: audit.End, Session: "c", Job: "J"},
 	}
@@ -173,7 +174,8 @@ func TestRehearsalOfWhatAnAnswerCovers(t *testing.T) {
 	}
 }
 
-// What a preset asks about names the line of the file that sets it, and the word that leads out of the project.
+// TestAnswerNamesWhatAPresetAsks checks that the reason of a preset's requirement names the line of the file that sets
+// it, and the word that leads out of the project.
 //
 // FEATURES: R61
 func TestAnswerNamesWhatAPresetAsks(t *testing.T) {
@@ -189,7 +191,7 @@ func TestAnswerNamesWhatAPresetAsks(t *testing.T) {
 	}
 }
 
-// Of a line with several commands each that is not allowed says why.
+// TestAnswer_ReasonsPerCommand checks that each command of a line that is not allowed has a reason.
 //
 // FEATURES: R61
 func TestAnswer_ReasonsPerCommand(t *testing.T) {
@@ -208,7 +210,8 @@ func TestAnswer_ReasonsPerCommand(t *testing.T) {
 	}
 }
 
-// What nobody sees in a line, or turns what is read, is named, as where somebody is asked.
+// TestAnswer_NamesInvisibleCharacters checks that invisible characters and changes of direction in a line are named, as
+// in approval requests.
 //
 // FEATURES: R61
 func TestAnswer_NamesInvisibleCharacters(t *testing.T) {
@@ -224,7 +227,7 @@ func TestAnswer_NamesInvisibleCharacters(t *testing.T) {
 	}
 }
 
-// BenchmarkRehearse is 100,000 commands, each tenth of which is another one.
+// BenchmarkRehearse rehearses 100,000 commands of a history, most of them repeated.
 func BenchmarkRehearse(b *testing.B) {
 	s := stage(b, "preset = \"build\"\n", "preset = \"build\"\ndeny = [\"git push\"]\n")
 	var all []store.HistoryCommand

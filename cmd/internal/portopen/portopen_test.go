@@ -69,7 +69,7 @@ func to(addr string) Dial {
 	return func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", addr) }
 }
 
-// The title is that of the server's own page, whatever the server sends.
+// TestTitle checks that the title is that of the server's own page, whatever the server sends.
 //
 // FEATURES: R128
 func TestTitle(t *testing.T) {
@@ -121,7 +121,7 @@ func serve(t *testing.T, f func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// A forwarded port is on loopback, passes both directions, and closes with its context.
+// TestForward checks that a forwarded port is on loopback, passes both directions, and closes with its context.
 //
 // FEATURES: R128
 func TestForward(t *testing.T) {
@@ -167,7 +167,7 @@ func TestForward(t *testing.T) {
 	}
 	refused := func(context.Context) (net.Conn, error) { return nil, io.ErrUnexpectedEOF }
 	if _, err := Listen(t.Context(), refused, 1, 0); err != io.ErrUnexpectedEOF {
-		t.Errorf("a server that is not there: %v", err)
+		t.Errorf("a missing server: %v", err)
 	}
 }
 

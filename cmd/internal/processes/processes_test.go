@@ -27,7 +27,7 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// A daemon that has just ended is the last one, also before its keeper has asked for its end.
+// TestLastDaemon checks that a daemon that has just ended counts as the last one, also before its keeper has reaped it.
 func TestLastDaemon(t *testing.T) {
 	alive := func(pid int) bool { return pid == 8 }
 	for _, c := range []struct {
@@ -45,7 +45,7 @@ func TestLastDaemon(t *testing.T) {
 	}
 }
 
-// A process that has ended is not alive, even before its parent has asked for it.
+// TestIsAlive_FalseForZombies checks that an exited process is not alive, even before its parent has reaped it.
 func TestIsAlive_FalseForZombies(t *testing.T) {
 	if !Alive(os.Getpid()) {
 		t.Error("this very process is not alive")
@@ -74,7 +74,8 @@ func TestIsAlive_FalseForZombies(t *testing.T) {
 	}
 }
 
-// What is to end with a process does so, also where that has ended before; and no earlier.
+// TestUntil checks that a function that ends with a process does so, also if the process had ended before, and no
+// earlier.
 func TestUntil(t *testing.T) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()
@@ -87,7 +88,7 @@ func TestUntil(t *testing.T) {
 	ctx, stop := until(t.Context(), cmd.Process.Pid, time.Millisecond)
 	defer stop()
 	if ctx.Err() != nil {
-		t.Error("it lives, and what is to end with it has ended")
+		t.Error("the function ended before its process")
 	}
 	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
 		t.Fatal(err)

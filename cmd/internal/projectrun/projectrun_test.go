@@ -28,11 +28,11 @@ import (
 type fake struct {
 	mu       sync.Mutex
 	sessions []api.Session
-	asked    []string                   // methods and paths, but for lists
+	asked    []string                   // methods and paths, except lists
 	refuse   func(n int) *api.Error     // the nth start; nil: as the names are
-	starts   int                        // that were asked for
+	starts   int                        // requested starts
 	hidden   int                        // that many lists have no sessions yet
-	waits    func(context.Context) bool // whether a wait is over well; nil: the session has ended
+	waits    func(context.Context) bool // whether a wait succeeds; nil: the session has ended
 }
 
 func (f *fake) client(t *testing.T) *client.Client {
@@ -170,7 +170,7 @@ func (f *fake) byPath(path string) api.Session {
 	return *f.at(path)
 }
 
-// file is a project of these sessions, all of which are ready when they say so.
+// file returns a project of these sessions, whose readiness is their own report.
 func file(names ...string) *project.File {
 	f := &project.File{Root: "/p", Name: "p"}
 	for _, n := range names {
@@ -186,7 +186,7 @@ func running(f *project.File, name string) api.Session {
 	return api.Session{ID: "0123456789-" + name, Name: f.SessionName(name), State: "running", Labels: labels}
 }
 
-// Sessions are looked at at the same time: here none is answered before all were asked about.
+// TestStatusLooksAtOnce checks that sessions are queried concurrently: no query is answered before all were sent.
 //
 // FEATURES: R116
 func TestStatusLooksAtOnce(t *testing.T) {
@@ -220,7 +220,8 @@ func TestStatusLooksAtOnce(t *testing.T) {
 	}
 }
 
-// A second `up` adopts the session that another `up` has started, even before it is listed.
+// TestUp_KeepsSession_WhenStartedConcurrently checks that a second `up` adopts the session that another `up` has
+// started, even before it is listed.
 func TestUp_KeepsSession_WhenStartedConcurrently(t *testing.T) {
 	file := file("a")
 	f := &fake{sessions: []api.Session{running(file, "a")}, hidden: 2}
@@ -231,7 +232,8 @@ func TestUp_KeepsSession_WhenStartedConcurrently(t *testing.T) {
 	}
 }
 
-// The error for a name in use names its holder and does not suggest to remove it.
+// TestUp_Fails_WhenNameIsTaken checks that the error for a name in use names its holder and does not suggest to remove
+// it.
 func TestUp_Fails_WhenNameIsTaken(t *testing.T) {
 	file := file("a")
 	for root, want := range map[string]string{"/other": "project name p is also used by /other", "": "session p-a exists and is not part of this project"} {
@@ -244,7 +246,8 @@ func TestUp_Fails_WhenNameIsTaken(t *testing.T) {
 	}
 }
 
-// What cannot take a session's place leaves it there, whether that is found before or after the old one has ended.
+// TestReplaceKeepsTheOld checks that an invalid replacement leaves the old session in its place, also if the error is
+// found after the old one has ended.
 func TestReplaceKeepsTheOld(t *testing.T) {
 	none := api.Errorf(api.CodeNoProgram, "there is no such program")
 	for name, c := range map[string]struct {
@@ -284,7 +287,8 @@ func TestReplaceKeepsTheOld(t *testing.T) {
 	}
 }
 
-// await follows the daemon's report of restarts and requested ends, whatever the restart policy and the exit status.
+// TestAwait_ReportsDaemonState checks that await follows the daemon's report of restarts and requested ends, whatever
+// the restart policy and the exit status.
 func TestAwait_ReportsDaemonState(t *testing.T) {
 	now, one := time.Now(), 1
 	for name, c := range map[string]struct {
@@ -313,7 +317,8 @@ func TestAwait_ReportsDaemonState(t *testing.T) {
 	}
 }
 
-// down tells of a restart that it has called off, and removes what was put aside only with the rest.
+// TestDown checks that down reports a restart that it canceled, and removes sessions that were set aside only with the
+// rest.
 func TestDown(t *testing.T) {
 	file, one, now := file("a", "b"), 1, time.Now()
 	back, aside := running(file, "a"), running(file, "b")
@@ -329,7 +334,7 @@ func TestDown(t *testing.T) {
 	}
 	f.sessions[0].RestartAt = nil
 	if done, err = Down(t.Context(), c, file.Root, nil, false); err != nil || len(done) != 0 {
-		t.Errorf("said again: %+v, %v", done, err)
+		t.Errorf("reported again: %+v, %v", done, err)
 	}
 	done, err = Down(t.Context(), c, file.Root, []string{"b"}, true)
 	if err != nil || len(done) != 1 || !done[0].Removed || done[0].SessionName != "p-b.0" {
@@ -337,7 +342,8 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// What has ended is not ready, whatever it printed or however quiet it is, and what comes after it is not started.
+// TestEndedIsNotReady checks that an ended session is not ready, whatever it printed or however idle it is, and that
+// later ones are not started.
 //
 // FEATURES: R116
 func TestEndedIsNotReady(t *testing.T) {
@@ -345,9 +351,9 @@ func TestEndedIsNotReady(t *testing.T) {
 	for name, c := range map[string]struct {
 		ready string
 		code  int
-		at    int // the wait of all in whose course it ends
+		at    int // the wait during which it ends
 		well  bool
-		other string // what up did with the one that comes after it
+		other string // what up did with the next session
 	}{
 		"goes on":               {"text=up", 1, 0, true, Started},
 		"before it is seen":     {"text=up", 127, 1, false, Waits},
@@ -378,7 +384,7 @@ func TestEndedIsNotReady(t *testing.T) {
 			}
 			want := fmt.Sprintf("exited before it was ready (exit %d); see `longterm output p-a`", c.code)
 			if a := states[0]; a.Ready != c.well || !c.well && (a.Problem != want || !slices.Contains(told, want)) {
-				t.Errorf("%+v, told %q", a, told)
+				t.Errorf("%+v, notified of %q", a, told)
 			}
 			if states[1].Action != c.other {
 				t.Errorf("after it: %+v", states[1])
@@ -387,7 +393,8 @@ func TestEndedIsNotReady(t *testing.T) {
 	}
 }
 
-// What up started and the file does not have any more is told of while it runs, or is to come back.
+// TestNotInTheFileAnyMore checks that a session that up started and the file no longer has is reported while it runs or
+// waits for a restart.
 //
 // FEATURES: R116
 func TestNotInTheFileAnyMore(t *testing.T) {

@@ -36,7 +36,7 @@ func TestCast(t *testing.T) {
 	defer steps.Close()
 	first, err := steps.Next()
 	if err != nil || !first.Clear || first.Cols != 20 || first.Rows != 4 {
-		t.Errorf("the screen to begin with: %+v %v", first, err)
+		t.Errorf("initial screen: %+v %v", first, err)
 	}
 	second, err := steps.Next()
 	if err != nil || string(second.Data) != "one" || second.At.Sub(start) != 500*time.Millisecond {
@@ -54,7 +54,7 @@ func TestCast(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := OpenCast(path); err == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }

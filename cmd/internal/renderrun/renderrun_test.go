@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// renderInput renders an input as the flags ask for.
+// renderInput renders an input by the given flags.
 func renderInput(t *testing.T, input string, args ...string) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in")
@@ -55,7 +55,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// A line that makes no sense gets an error in its answer; those after it are rendered all the same.
+// TestBatch checks that an invalid line gets an error in its response, and that later ones are still rendered.
 func TestBatch(t *testing.T) {
 	out, err := renderInput(t, `{"id": 1, "data": "YQ=="}`+"\n"+`nonsense`+"\n"+`{"id": "x", "cols": 100000, "rows": 2}`+"\n"+`{"id": "y", "data": "Yg=="}`+"\n", "--batch", "--cols", "5", "--rows", "1")
 	if err != nil {

@@ -63,7 +63,7 @@ func FuzzCondition(f *testing.F) {
 	})
 }
 
-// parsed is a command whose flags were given.
+// parsed returns a command with the given flags.
 func parsed(t *testing.T, register func(*cobra.Command), args string) *cobra.Command {
 	t.Helper()
 	c := &cobra.Command{}
@@ -90,7 +90,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A limit is sent only if it is given; any positive duration is.
+// TestCall checks that a limit is sent only if it is given, for any positive duration.
 //
 // FAULT: G10
 func TestCall(t *testing.T) {
@@ -176,6 +176,6 @@ func TestInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := (Input{}).Read([]string{path}); err == nil {
-		t.Error("too much is taken")
+		t.Error("too much input is accepted")
 	}
 }

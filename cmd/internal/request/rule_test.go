@@ -12,7 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// On a command line Enter follows a secret unless it is told otherwise; in a file it is what is written.
+// TestEnterAfterASecret checks that Enter follows a secret on a command line by default, and that a file's reply is
+// typed as written.
 //
 // FEATURES: R53
 func TestEnterAfterASecret(t *testing.T) {
@@ -41,7 +42,8 @@ func TestEnterAfterASecret(t *testing.T) {
 	}
 }
 
-// A pattern may contain =: the one where a prompt ends counts, or the first; an escaped one never does.
+// TestCutPair checks that a pattern may contain "=": the one after a prompt's end counts, or else the first, and an
+// escaped one never does.
 //
 // FAULT: J
 func TestCutPair(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// An editor ends when this program is told to leave, with what it started: one that hangs is killed, one that heeds the signal
-// has the time to keep what was not saved.
+// TestEditorEndsWithUs checks that an editor and its children end when this program is ended: one that hangs is killed,
+// and one that handles the signal has time to save.
 //
 // FEATURES: R76
 func TestEditorEndsWithUs(t *testing.T) {
@@ -48,14 +48,14 @@ func TestEditorEndsWithUs(t *testing.T) {
 				t.Error(err)
 			}
 			if len(all) == 0 {
-				t.Fatal("it is not known what runs")
+				t.Fatal("the running program is unknown")
 			}
 			awaitEnd(all, closed(), time.Minute)
 			if left := sys.FilterAlive(all); len(left) > 0 {
 				t.Errorf("%v run on", left)
 			}
 			if _, err := os.Stat(kept); (err == nil) != c.saved {
-				t.Errorf("what was not saved: %v", err)
+				t.Errorf("unsaved text: %v", err)
 			}
 		})
 	}

@@ -33,7 +33,8 @@ func TestInLine(t *testing.T) {
 	}
 }
 
-// Errors that are said twice are one; warnings are none; a test that failed is where its output says.
+// TestErrorsOf checks that repeated errors are listed once, warnings are omitted, and that a failed test is at the
+// position in its output.
 //
 // FEATURES: R82
 func TestErrorsOf(t *testing.T) {
@@ -56,11 +57,10 @@ func TestErrorsOf(t *testing.T) {
 	}
 }
 
-// A Go test that failed is in its package's directory, whichever it was run from: of the module, or of one of the
-// workspace's. What cannot be found there is named as it was printed.
+// TestGoTestsInPackages checks that a failed Go test is in its package's directory, wherever it was run: in the module,
+// or in one of the workspace's. A file that is not found there is named as printed.
 //
 // FAULT: H22
-//
 // FEATURES: R118 R82
 func TestGoTestsInPackages(t *testing.T) {
 	root := t.TempDir()
@@ -104,12 +104,12 @@ func TestGoTestsInPackages(t *testing.T) {
 			t.Errorf("%s in %s: %+v, want %s", c.pkg, c.dir, list, c.want)
 		}
 		if list := errorsOf(&r, dir, Place{Host: "far"}); len(list) != 1 || list[0].Path != filepath.Join(dir, c.file) {
-			t.Errorf("of another host, whose files are not here: %+v", list)
+			t.Errorf("of another host, without its files here: %+v", list)
 		}
 	}
 }
 
-// Whatever a file is called, the shell gets one word for it.
+// TestEditorLine checks that the shell gets one word for any file name.
 //
 // FEATURES: R82
 func TestEditorLine(t *testing.T) {
@@ -141,7 +141,8 @@ func TestEditorLine(t *testing.T) {
 	}
 }
 
-// A line whose own quotes would meet those of a name is refused: what a file is called would be run.
+// TestEditorLineQuotes checks that a line whose own quotes would meet those of a name is rejected: the file name would
+// be executed.
 //
 // FEATURES: R82
 func TestEditorLineQuotes(t *testing.T) {
@@ -166,7 +167,7 @@ func TestEditorLineQuotes(t *testing.T) {
 	}
 }
 
-// An editor that fails says so, as does a file that is not there.
+// TestOpen checks that an editor that fails is reported, as is a missing file.
 //
 // FEATURES: R82
 func TestOpen(t *testing.T) {
@@ -197,7 +198,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	if err := e.Open(t.Context(), &Place{Path: filepath.Join(dir, "gone.c")}); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("a file that is gone: %v", err)
+		t.Errorf("a missing file: %v", err)
 	}
 
 	t.Setenv(identity.Env, "bot")
@@ -211,7 +212,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Below a make a file is in the directory that it told of; of several at a time in the one that has it. Tests ran there, too.
+// TestErrorsBelowMakes checks that below a make a file is in the directory that make reported, and with several at a
+// time in the one that contains it. The same holds for tests.
 //
 // FEATURES: R82 R118
 func TestErrorsBelowMakes(t *testing.T) {

@@ -38,7 +38,7 @@ func produce(t *testing.T, src string) (made []string, err error) {
 	return made, err
 }
 
-// events are the recording's: what was printed, with the time since the event before.
+// events returns the recording's events: the output, with the time since the previous event.
 func events(t *testing.T, file string) (text string, seconds float64) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -61,7 +61,8 @@ func events(t *testing.T, file string) (text string, seconds float64) {
 	return text, seconds
 }
 
-// What is typed is shown, what is hidden is neither shown nor counted as time, and screenshots are of their moment.
+// TestTape checks that typed text is shown, hidden parts are neither shown nor counted as time, and screenshots show
+// their moment.
 //
 // FEATURES: R120
 func TestTape(t *testing.T) {
@@ -101,7 +102,8 @@ Ctrl+D
 	}
 }
 
-// Width and Height are those of the whole picture: the cells fit into what the window and its margin leave.
+// TestWindowFits checks that Width and Height are those of the whole picture: the cells fit inside the window and its
+// margin.
 //
 // FEATURES: R120
 func TestWindowFits(t *testing.T) {
@@ -119,7 +121,7 @@ func TestWindowFits(t *testing.T) {
 	}
 }
 
-// A scene that is hidden takes no time in the recording.
+// TestHiddenTime checks that a hidden scene takes no time in the recording.
 func TestHiddenTime(t *testing.T) {
 	_, err := produce(t, "Output t.cast\nSet Shell sh\nSet TypingSpeed 0\nType \"a\"\nHide\nSleep 3s\nShow\nType \"b\"\n")
 	if err != nil {
@@ -130,7 +132,7 @@ func TestHiddenTime(t *testing.T) {
 	}
 }
 
-// A step that fails is named, and what was recorded until then is there to be looked at.
+// TestTapeThatFails checks that a failing step is named, and that the recording until then is available.
 func TestTapeThatFails(t *testing.T) {
 	for src, want := range map[string]string{
 		"Wait@1ms /never/\n":                `t.tape:4: Wait: /never/ was not shown within 1ms; this was: `,

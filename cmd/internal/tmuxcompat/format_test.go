@@ -68,7 +68,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, args := range [][]string{{"-x"}, {"-b"}, {"-:"}} {
 		if _, _, err := getopt("ab:", args); err == nil {
-			t.Errorf("%q is taken", args)
+			t.Errorf("%q is accepted", args)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// A line and its Enter are typed in one step: two callers never mix.
+// TestOneStep checks that a line and its Enter are typed in one step: input of two callers is never mixed.
 func TestOneStep(t *testing.T) {
 	x := &command{call: &call{}, flags: map[byte][]string{}}
 	type typed = []api.Input
@@ -114,7 +114,7 @@ func TestOneStep(t *testing.T) {
 	}
 }
 
-// The answers are tmux 3.3a's.
+// TestOperators checks that the results are those of tmux 3.3a.
 func TestOperators(t *testing.T) {
 	value := func(name string) string { return map[string]string{"window_name": "main"}[name] }
 	for format, want := range map[string]string{

@@ -17,7 +17,7 @@ func window(t *testing.T, text string) *tree {
 	return d
 }
 
-// The layouts are tmux 3.3a's after the same commands.
+// TestLayouts checks that the layouts are those of tmux 3.3a after the same commands.
 // FEATURES: R106
 func TestLayouts(t *testing.T) {
 	const three = "120x40,0,0{83x40,0,0[83x20,0,0,0,83x19,0,21,2],36x40,84,0,1}"
@@ -61,7 +61,7 @@ func TestNamedLayouts(t *testing.T) {
 	}
 }
 
-// A caller's text is no layout if it does not add up.
+// TestLayoutsThatAreNone checks that a caller's text is no layout if it does not add up.
 func TestLayoutsThatAreNone(t *testing.T) {
 	for _, text := range []string{
 		"", ",", "80x24", "80x24,0,0{", "80x24,0,0{}", "80x24,0,0{80x24,0,0,1}", "80x24,0,0{40x24,0,0,1,40x24,41,0,2}", "80x24,0,0,1,", "0x24,0,0,1", "80x24,0,0[80x12,0,0,1,79x11,0,13,2]",
@@ -72,7 +72,7 @@ func TestLayoutsThatAreNone(t *testing.T) {
 		}
 	}
 	if _, ok := parseLayout("abcd,80x24,0,0,1"); ok {
-		t.Error("a wrong sum is taken")
+		t.Error("a wrong checksum is accepted")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A directory that is not there is no reason not to start, nor to end what a pane ran.
+// TestOrHome checks that a missing directory prevents neither a start nor the end of a pane's program.
 func TestOrHome(t *testing.T) {
 	home := t.TempDir()
 	for _, s := range []struct{ dir, home, want string }{

@@ -62,7 +62,7 @@ type numbers struct {
 	Used    int `json:"used"` // last number of a selection
 	// Layouts and Options are keyed by socket, kind and number.
 	Layouts map[string]division `json:"layouts,omitempty"`
-	Options map[string]string   `json:"options,omitempty"`
+	Options map[string]string   `json:"options,omitempty"` // values of tmux options
 }
 
 // withLock runs one command at a time: agents start many at once.

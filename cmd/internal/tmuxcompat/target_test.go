@@ -19,7 +19,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What is too much is said before anything is done: there is no daemon here.
+// TestSurplusArguments checks that surplus arguments are reported before any action: there is no daemon here.
 func TestSurplusArguments(t *testing.T) {
 	for _, name := range noArgCommands {
 		var told bytes.Buffer
@@ -30,7 +30,7 @@ func TestSurplusArguments(t *testing.T) {
 	}
 }
 
-// The words are those of tmux 3.3a.
+// TestRefusedParts checks that the messages are those of tmux 3.3a.
 func TestRefusedParts(t *testing.T) {
 	for _, c := range []struct {
 		flag       byte

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// A signal wakes who waits, and only them; without any, the next one that waits.
+// TestChannels checks that a signal wakes the waiting callers only, and without any the next one.
 func TestChannels(t *testing.T) {
 	dir := t.TempDir()
 	if err := signal(dir); err != nil {
 		t.Fatal(err)
 	}
 	if f, err := begin(dir); f != nil || err != nil {
-		t.Fatalf("a signal that came before is not there: %v, %v", f, err)
+		t.Fatalf("an earlier signal is lost: %v, %v", f, err)
 	}
 	f, err := begin(dir)
 	if f == nil || err != nil {
-		t.Fatalf("a signal comes twice: %v, %v", f, err)
+		t.Fatalf("a signal arrives twice: %v, %v", f, err)
 	}
 	if err := signal(dir); err != nil {
 		t.Fatal(err)
@@ -39,6 +39,6 @@ func TestCommandWords(t *testing.T) {
 		}
 	}
 	if _, ok := commandWords("a 'b"); ok {
-		t.Error("an open quote is taken")
+		t.Error("an open quote is accepted")
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// What is told of an approval is all that a user needs: who asks, what would be run, and what answers allow.
+// TestViewApproval checks that an approval has all that a user needs: its caller, the command, and the effects of
+// answers.
 //
 // FEATURES: R63
 func TestViewApproval(t *testing.T) {
@@ -61,8 +62,8 @@ func TestViewApproval(t *testing.T) {
 	}
 }
 
-// Events make the list of what waits, with the sessions in which it does, and how the others ended. What was
-// missed while the daemon was away is made good.
+// TestViewFeedFollowsApprovals checks that events maintain the list of pending approvals and their sessions, and how
+// others ended. Events that were missed while the daemon was down are made up for.
 //
 // FEATURES: R63 R80
 func TestViewFeedFollowsApprovals(t *testing.T) {
@@ -88,16 +89,16 @@ func TestViewFeedFollowsApprovals(t *testing.T) {
 		t.Errorf("asked: %+v", u)
 	}
 	s.Needs = nil
-	u = tell(api.Approval{ID: "A2", State: "pending", Line: "y", Count: 1}, &s) // of no session yet
+	u = tell(api.Approval{ID: "A2", State: "pending", Line: "y", Count: 1}, &s) // without a session so far
 	u = tell(api.Approval{ID: "A1", State: "pending", Session: "s", Line: "x", Count: 2}, nil)
 	if !slices.Equal(ids(u), []string{"A1×2", "A2×1"}) || len(u.Sessions) != 1 {
 		t.Errorf("asked again: %+v", u)
 	}
 	u = tell(api.Approval{ID: "A1", State: "answered", Session: "s", Answer: "reject", Feedback: "no", By: &identity.Actor{UID: 70000}}, nil)
-	if !slices.Equal(ids(u), []string{"A2×1"}) || len(u.Sessions) != 0 { // our own, which waits for nothing any more
+	if !slices.Equal(ids(u), []string{"A2×1"}) || len(u.Sessions) != 0 { // our own session, which no longer waits
 		t.Errorf("answered: %+v", u)
 	}
-	u = tell(api.Approval{ID: "A9", State: "gone"}, nil) // of which no asking was seen
+	u = tell(api.Approval{ID: "A9", State: "gone"}, nil) // its request was not seen
 	want := []model.EndedApproval{{ID: "A1", How: "rejected by uid 70000: no"}, {ID: "A9", How: "expired"}}
 	if !slices.Equal(u.Ended, want) {
 		t.Errorf("ended: %+v", u.Ended)

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Details have all that a user may ask of a session: what changed in its environment and by what, why it is thought
-// to wait, which rules are in force and what they answered, commands with their status, jobs, limits.
+// TestDetails checks that details have all facts of a session: changes of its environment and their commands, the
+// evidence of a prompt, the rules in force and their matches, commands with their status, jobs, limits.
 //
 // FEATURES: R76
 func TestDetails(t *testing.T) {
@@ -113,7 +113,7 @@ func TestFarewell(t *testing.T) {
 	}
 }
 
-// The prompt of a shell says nothing of what it did.
+// TestCommandGlance checks that an ended command is shown with its failure or last output, not with the prompt after it.
 //
 // FEATURES: R76
 func TestCommandGlance(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Entries of several hosts are one list: what blocks a program first, with ids and commands for their hosts.
+// TestJoinEntries checks that entries of several hosts form one list: blocked programs first, with ids and commands for
+// their hosts.
 //
 // FEATURES: R130
 func TestJoinEntries(t *testing.T) {

@@ -44,16 +44,16 @@ func TestViewLayouts(t *testing.T) {
 	}
 	files, _ := os.ReadDir(l.dir)
 	if outside, _ := os.ReadDir(filepath.Dir(l.dir)); len(files) != len(names) || len(outside) != 1 {
-		t.Errorf("%d files in the directory, %d beside it", len(files), len(outside))
+		t.Errorf("%d files in the directory, %d outside of it", len(files), len(outside))
 	}
 	l = layouts{dir: filepath.Join("/dev/null", "layouts")}
 	if err := l.Save(ctx, "x", nil); err == nil {
-		t.Error("saved where nothing can be saved")
+		t.Error("saved without a directory")
 	}
 }
 
-// Each set of hosts has a last layout of its own, in whatever order they were named; one of an earlier version, which had
-// one for all, is begun with.
+// TestLastLayoutOfSeveralHosts checks that each set of hosts has its own last layout, in whatever order they were
+// named. The single one of an earlier version is used at first.
 //
 // FEATURES: R76
 func TestLastLayoutOfSeveralHosts(t *testing.T) {
@@ -92,7 +92,8 @@ func TestLastLayoutOfSeveralHosts(t *testing.T) {
 	}
 }
 
-// The last layout is that of the viewer that was used last, whichever sessions it shows.
+// TestLoadLayout_LastIsTheNewest checks that the last layout is that of the last used viewer, whichever sessions it
+// shows.
 //
 // FAULT: H23
 func TestLoadLayout_LastIsTheNewest(t *testing.T) {
@@ -123,7 +124,8 @@ func TestLoadLayout_LastIsTheNewest(t *testing.T) {
 	}
 }
 
-// A layout that was never saved is refused before anything is drawn, with the names of those that were.
+// TestUnknownLayout_RejectedBeforeDrawing checks that a layout that was never saved is rejected before anything is
+// drawn, with the names of the saved ones.
 func TestUnknownLayout_RejectedBeforeDrawing(t *testing.T) {
 	dirs := paths.Dirs{State: t.TempDir()}
 	if err := CheckLayoutExists(dirs, "x"); err == nil || !strings.Contains(err.Error(), "no layouts are saved") {

@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Several hosts are one list: each with its name, in their order; one that is cut off keeps what was known of it and is
-// named, after the moment that a daemon takes to restart.
+// TestSeveralHosts checks that several hosts form one list: each with its name, in their order. A disconnected host
+// keeps its known sessions and is named, after the time of a daemon's restart.
 //
 // FEATURES: R94
 func TestSeveralHosts(t *testing.T) {
@@ -32,11 +32,11 @@ func TestSeveralHosts(t *testing.T) {
 	says(0, "1")
 	says(1, "1", "2")
 	if g.complete() {
-		t.Error("nothing was heard of db")
+		t.Error("no update of db")
 	}
 	g.setHost(hostSnapshot{2, model.Update{Unavailable: "no route"}}, begin)
 	if !g.complete() {
-		t.Error("it was heard that db cannot be reached")
+		t.Error("db was reported as unreachable")
 	}
 	u, next := g.update(begin)
 	var names string
@@ -73,7 +73,7 @@ func TestSeveralHosts(t *testing.T) {
 	}
 }
 
-// What the viewer asks for by an id goes to its host.
+// TestHostOfAnID checks that requests by id go to the id's host.
 func TestHostOfAnID(t *testing.T) {
 	m := multiHostSource{{prefix: "build"}, {}, {prefix: "ann@db"}}
 	for id, want := range map[string][2]string{
@@ -92,8 +92,8 @@ func TestHostOfAnID(t *testing.T) {
 	}
 }
 
-// What is typed into a session of another host is sent until that says that it was taken, and no more than its daemon
-// remembers at once.
+// TestQueue checks that input for a session of another host is sent until the host acknowledges it, and no more than
+// its daemon remembers at once.
 //
 // FEATURES: R94, R113
 func TestQueue(t *testing.T) {
@@ -119,10 +119,10 @@ func TestQueue(t *testing.T) {
 		t.Errorf("then %d more, two keys and a size", n)
 	}
 	if r := q.resumeState(); r.Acknowledged != 10 || r.Key != "k" {
-		t.Errorf("it goes on with %+v", r)
+		t.Errorf("it continues with %+v", r)
 	}
 	if n := drain(q); n != maxUnackedRemote+2-10 {
-		t.Errorf("%d are sent again: those that were not taken, and no size", n)
+		t.Errorf("%d messages are sent again, want the unacknowledged ones without sizes", n)
 	}
 	q.acknowledge(took(9)) // of before
 	q.acknowledge(took(maxUnackedRemote + 2))
@@ -135,16 +135,16 @@ func TestQueue(t *testing.T) {
 	old.add(key())
 	drain(old)
 	if old.acknowledge(nil); len(old.acts) != 0 {
-		t.Error("a daemon that does not say is taken to have taken all")
+		t.Error("input of a daemon without acknowledgements stays queued")
 	}
 	old.add(key())
 	if drain(old); len(old.acts) != 0 {
-		t.Error("nor is anything kept for it to be done again")
+		t.Error("later input is queued for a repetition")
 	}
 	old.resumeState()
 	old.add(key())
 	if drain(old); len(old.acts) != 1 {
-		t.Error("what comes next may be a newer one")
+		t.Error("input after a reconnect, to a possibly newer daemon, is not queued")
 	}
 	here, there, other := newQueue(true), newQueue(false), newQueue(true)
 	if !here.resume.AcksLate || there.resume.AcksLate || here.resume.Key == other.resume.Key {
@@ -158,7 +158,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// What is typed has a number while somebody says what was taken, and is counted where it does not arrive.
+// TestQueueCounts checks that input has a number while the host acknowledges, and is counted if it does not arrive.
 //
 // FEATURES: R94
 func TestQueueCounts(t *testing.T) {
@@ -186,21 +186,21 @@ func TestQueueCounts(t *testing.T) {
 		t.Errorf("the fourth has the number %d", n)
 	}
 	if q.connected = false; q.unsent() != 9 {
-		t.Errorf("the connection was lost: %d bytes are not known to have arrived", q.unsent())
+		t.Errorf("after the lost connection %d bytes are unconfirmed", q.unsent())
 	}
 	for range maxWaiting {
 		q.add(key)
 	}
 	if n := 6 + 3*(maxWaiting+1); q.unsent() != n || q.rejectedBytes == 0 {
-		t.Errorf("%d bytes, with %d that there was no room for; want %d", q.unsent(), q.rejectedBytes, n)
+		t.Errorf("%d bytes, %d of them without space; want %d", q.unsent(), q.rejectedBytes, n)
 	}
 	fast := newQueue(true)
 	fast.connected = true
-	for range 20 * maxWaiting { // a paste that comes as keys, to a daemon that takes them one by one
+	for range 20 * maxWaiting { // a paste that arrives as keys, to a daemon that takes them one by one
 		fast.add(key)
 	}
 	if fast.rejectedBytes != 0 || len(fast.acts) != 20*maxWaiting {
-		t.Errorf("%d bytes of a paste had no room, %d keys wait", fast.rejectedBytes, len(fast.acts))
+		t.Errorf("%d bytes of a paste without space, %d keys wait", fast.rejectedBytes, len(fast.acts))
 	}
 	here := newQueue(true)
 	here.connected = true
@@ -209,14 +209,14 @@ func TestQueueCounts(t *testing.T) {
 	}
 }
 
-// Streams that were lost wait for their daemon, and go on when it is back.
+// TestReach checks that lost streams wait for their daemon, and continue when it is back.
 func TestReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reachability{}
 		r.markReachable()
 		begin := time.Now()
 		if r.await(t.Context()); time.Since(begin) != minBackoff {
-			t.Errorf("a stream waits %v for a daemon that is there", time.Since(begin))
+			t.Errorf("a stream waits %v for a running daemon", time.Since(begin))
 		}
 		r.markUnreachable()
 		r.markUnreachable()
@@ -227,7 +227,7 @@ func TestReach(t *testing.T) {
 			}()
 		}
 		if r.await(t.Context()); time.Since(begin) != time.Minute+minBackoff {
-			t.Errorf("it went on after %v", time.Since(begin))
+			t.Errorf("it continued after %v", time.Since(begin))
 		}
 		r.markUnreachable()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

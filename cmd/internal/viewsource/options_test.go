@@ -31,11 +31,11 @@ func TestOptions(t *testing.T) {
 	}
 	for _, f := range []Flags{{Theme: "none"}, {Prefix: "Nokey-x"}} {
 		if _, err := (&Options{flags: f}).liveOptions(s); err == nil {
-			t.Errorf("%+v is taken", f)
+			t.Errorf("%+v is accepted", f)
 		}
 	}
 	size := newSizeOption("largest")
 	if size.first("a") != "largest" || size.first("a") != "" || newSizeOption("latest").first("a") != "" || !newSizeOption("none").ignoresSize() {
-		t.Error("whose size")
+		t.Error("size policy")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// What a build says of itself reaches the viewer.
+// TestViewSessionActivity checks that the progress that a build prints reaches the viewer.
 //
 // FEATURES: R76, R82
 func TestViewSessionActivity(t *testing.T) {
@@ -36,7 +36,7 @@ func TestViewSession_MarksDraft(t *testing.T) {
 	}
 }
 
-// A description that is shown again later says the same times: clocks do not jump back.
+// TestViewSessionKeepsItsTimes checks that a repeated description has the same times: clocks do not jump back.
 //
 // FAULT: B19
 func TestViewSessionKeepsItsTimes(t *testing.T) {
@@ -46,17 +46,17 @@ func TestViewSessionKeepsItsTimes(t *testing.T) {
 		over := api.Session{ID: "b", State: "exited", Started: began, Ended: &ended, Duration: time.Hour.Milliseconds()}
 		for range 2 {
 			if vs := viewSession(&running); !vs.Started.Equal(began) || !vs.Due.Equal(due) {
-				t.Errorf("began %v, due %v; it was %v, %v", vs.Started, vs.Due, began, due)
+				t.Errorf("started %v, due %v; was %v, %v", vs.Started, vs.Due, began, due)
 			}
 			if vs := viewSession(&over); !vs.Started.Equal(began) || !vs.Ended.Equal(ended) {
-				t.Errorf("began %v, ended %v", vs.Started, vs.Ended)
+				t.Errorf("started %v, ended %v", vs.Started, vs.Ended)
 			}
 			time.Sleep(10 * time.Second) // of synctest
 		}
 	})
 }
 
-// What a viewer's own prompt runs is no pane, until it needs an answer.
+// TestViewFeedHidesItsOwn checks that a session of the viewer's own prompt gets no pane until it needs input.
 func TestViewFeedHidesItsOwn(t *testing.T) {
 	src := source{mark: "mine", options: &Options{}}
 	f := &feed{v: src, out: make(chan model.Update, 1), bells: map[string]int{}, exits: map[string]*int{}}
@@ -77,7 +77,7 @@ func TestViewFeedHidesItsOwn(t *testing.T) {
 	}
 }
 
-// A name that has no room for more is none for the past of its session.
+// TestNameOfThePast checks that a session name of the maximum length gives no name for its time travel.
 //
 // FEATURES: R117
 func TestNameOfThePast(t *testing.T) {
@@ -88,8 +88,8 @@ func TestNameOfThePast(t *testing.T) {
 	}
 }
 
-// A directory is one as a user writes it: from home, from the session that is beside, or from the root. One that is not there is said
-// before anything is started; of another host only it knows.
+// TestDirectoryOfANewSession checks that a directory is resolved as a user writes it: from home, from the session
+// beside it, or from the root. A missing one is reported before any start; for another host only that host knows.
 //
 // FEATURES: R119
 func TestDirectoryOfANewSession(t *testing.T) {

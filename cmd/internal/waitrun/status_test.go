@@ -22,7 +22,7 @@ func TestStatus(t *testing.T) {
 		want int
 		text string // of the message; empty: none
 
-		named string // the session, by who asks
+		named string // the session's name in the request
 	}{
 		{"success", api.Result{State: "exited", TimedOut: "none", ExitCode: code(0)}, 0, "", ""},
 		{"its own status", api.Result{State: "exited", TimedOut: "none", ExitCode: code(3)}, 3, "", ""},
@@ -55,7 +55,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// What is given to us in vain is noticed without reading it.
+// TestHasInput checks that input that no command reads is noticed without reading it.
 func TestHasInput(t *testing.T) {
 	open := func(path string) *os.File {
 		f, err := os.Open(path)

@@ -61,7 +61,7 @@ func TestReport_FirstErrorIsTheAssertion(t *testing.T) {
 	}
 }
 
-// What got better is green, what got worse red, and the line that stays says how much of both.
+// TestReportLooks checks that improvements are green, regressions red, and that the remaining line counts both.
 //
 // FEATURES: R82
 func TestReportLooks(t *testing.T) {
@@ -115,7 +115,7 @@ func TestCauseText(t *testing.T) {
 	}
 }
 
-// Text is cut where cells end, not bytes.
+// TestCut checks that text is cut at cells, not at bytes.
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -75,7 +75,7 @@ func TestAdd(t *testing.T) {
 		t.Errorf("%+v, %v", st, err)
 	}
 
-	again := add(t, filepath.Join(dir, "sub"), "fix", "") // as an interrupted call left it
+	again := add(t, filepath.Join(dir, "sub"), "fix", "") // as after an interrupted call
 	if *again != want {
 		t.Errorf("again: %+v", *again)
 	}
@@ -233,7 +233,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// A label can name any directory. Only linked worktrees below a directory of ours are removed.
+// TestRemove_OnlyWorktrees checks that only linked worktrees below a directory of ours are removed, although a label
+// can name any directory.
 //
 // FEATURES: R129
 func TestRemove_OnlyWorktrees(t *testing.T) {
@@ -283,6 +284,6 @@ func TestMerge(t *testing.T) {
 		t.Errorf("commits that no branch has: %v", err)
 	}
 	if merged, err := detached.Merge(t.Context(), dir); err != nil || !merged || git(t, dir, "log", "-1", "--format=%s") == "good" {
-		t.Errorf("what is checked out: %t, %v", merged, err)
+		t.Errorf("checkout: %t, %v", merged, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// writes are what a terminal was written, call by call.
+// writes records the writes to a terminal, call by call.
 type writes struct {
 	tcell.Tty
 	calls []string
@@ -18,7 +18,8 @@ func (w *writes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A drawing that is to be shown as one is written as one; nothing else waits, nor is put in another order.
+// TestDrawingsAreWrittenAtOnce checks that a drawing that must be shown at once is written at once, and that other
+// output neither waits nor is reordered.
 //
 // FEATURES: R76
 func TestDrawingsAreWrittenAtOnce(t *testing.T) {

@@ -20,14 +20,14 @@ func paper(t *testing.T, cols, rows int, noColor bool) (*Canvas, *screentest.Scr
 	return &c, term
 }
 
-// row is what the terminal's row shows, with dots for blanks.
+// row returns the terminal's row, with dots for blanks.
 func row(c *Canvas, term *screentest.Screen, y int) string {
 	c.touched = true
 	c.Show()
 	return strings.ReplaceAll(term.Row(y), " ", ".")
 }
 
-// Text takes exactly the columns that it is given, whatever is in it; nothing that acts on a terminal gets through.
+// TestText checks that any text takes exactly its given columns, and that no control sequence passes.
 //
 // FEATURES: R76
 func TestText(t *testing.T) {
@@ -61,7 +61,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A character takes the columns that the session's emulator says, though tcell measures otherwise.
+// TestPut checks that a character takes the columns of the session's emulator, though tcell measures otherwise.
 //
 // FEATURES: R30 R76
 func TestPut(t *testing.T) {
@@ -78,7 +78,7 @@ func TestPut(t *testing.T) {
 		{"no UTF-8", "\xff", 1, "?##"},
 		{"nothing", "", 1, "?##"},
 		{"a joiner at the end", "x\u200d", 1, "x##"},
-		{"an emoji by its selector", "\u2764\ufe0f", 2, "\u2764.#"}, // of which terminals disagree how wide it is
+		{"an emoji by its selector", "\u2764\ufe0f", 2, "\u2764.#"}, // terminals differ in its width
 		{"a soft hyphen", "\u00ad", 1, "-##"},                       // which xterm and tmux show
 		{"a dash of three ems", "⸻", 1, "—##"},
 		{"a voiced sound in half the width", "ﾞ", 1, "\"##"},
@@ -98,11 +98,12 @@ func TestPut(t *testing.T) {
 		})
 	}
 	if fitText("┼", 0) != "+" || fitText("你", 1) != "?" {
-		t.Errorf("stand-ins: %q, %q", fitText("┼", 0), fitText("你", 1))
+		t.Errorf("replacements: %q, %q", fitText("┼", 0), fitText("你", 1))
 	}
 }
 
-// Another look changes no character; a wide one over the edge keeps its own.
+// TestRestyle checks that a change of style changes no character, and that a wide one over the edge keeps its own
+// style.
 func TestRestyle(t *testing.T) {
 	p, term := paper(t, 6, 1, false)
 	p.Text(0, 0, 6, "ab你好", Plain)
@@ -122,7 +123,7 @@ func TestRestyle(t *testing.T) {
 	}
 }
 
-// screenOf is what a program's output makes of a screen, as spans.
+// screenOf returns the screen after a program's output, as spans.
 func screenOf(cols int, output string) *render.Screen {
 	e := vterm.New(vterm.Options{Cols: cols, Rows: 2})
 	_, _ = e.Write([]byte(output))
@@ -133,7 +134,7 @@ func screenOf(cols int, output string) *render.Screen {
 	return s
 }
 
-// A line of a screen is shown from any column on, cut or filled to the room it has.
+// TestLine checks that a line of a screen is shown from any column on, cut or filled to its space.
 //
 // FEATURES: R76
 func TestLine(t *testing.T) {
@@ -172,8 +173,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// The look of a program's text on the user's terminal: palette colours stay the user's own, and without
-// colours the attributes remain.
+// TestLooks checks the style of a program's text on the user's terminal: palette colours stay the user's own, and
+// without colours the attributes remain.
 //
 // FEATURES: R31
 func TestLooks(t *testing.T) {
@@ -214,7 +215,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// What is the same as before is not sent again.
+// TestNothingIsDrawnTwice checks that unchanged cells are not sent again.
 func TestNothingIsDrawnTwice(t *testing.T) {
 	p, term := paper(t, 4, 2, false)
 	shows := func() int { _, n := term.Drawn(); return n }
@@ -222,7 +223,7 @@ func TestNothingIsDrawnTwice(t *testing.T) {
 	p.Show()
 	shows()
 	if p.Show(); shows() != 0 {
-		t.Error("shown, with nothing drawn")
+		t.Error("flushed without a drawing")
 	}
 	p.ShowCursor(1, 1, tcell.CursorStyleSteadyBar)
 	if p.Show(); shows() != 1 || term.Style() != tcell.CursorStyleSteadyBar {
@@ -230,7 +231,7 @@ func TestNothingIsDrawnTwice(t *testing.T) {
 	}
 	p.ShowCursor(1, 1, tcell.CursorStyleSteadyBar)
 	if p.Show(); shows() != 0 {
-		t.Error("shown for a cursor that stands where it stood")
+		t.Error("cursor shown again at its position")
 	}
 	p.HideCursor()
 	if p.Show(); shows() != 1 {
@@ -255,7 +256,7 @@ func TestCursorStyle(t *testing.T) {
 		}
 	}
 	if Printable("a\x1bb\u009bc\td\u202ee\u2066") != "a?b?c d?e?" || TextWidth("a你") != 3 {
-		t.Error("texts are measured or cleared otherwise")
+		t.Error("texts are measured or cleaned differently")
 	}
 }
 
@@ -281,7 +282,8 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// Blocks that stand for an image are blank where all is drawn in one look: their colours were the image.
+// TestImages_BlankUnderOverride checks that blocks of an image are blank if all is drawn in one style: their colours
+// were the image.
 //
 // FEATURES: R120
 func TestImages_BlankUnderOverride(t *testing.T) {

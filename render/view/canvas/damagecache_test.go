@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
 
-// The terminal shows what it would if all cells were compared at each drawing: wide characters over narrow ones and the
-// reverse, what goes and comes again, much at once and little.
+// TestSettledCells checks that the terminal shows the same as if all cells were compared at each drawing: wide
+// characters over narrow ones and the reverse, content that disappears and returns, large and small changes.
 //
 // FEATURES: R35
 func TestSettledCells(t *testing.T) {
@@ -56,8 +56,8 @@ func TestSettledCells(t *testing.T) {
 	}
 }
 
-// Rows as panes draw them, whole or in part, with wide characters at any place: what one covered does not stay hidden when it
-// has gone.
+// TestSettledWideCharacters checks that rows drawn as panes do, whole or in part, with wide characters at any position,
+// show a cell again once the wide character over it is gone.
 //
 // FEATURES: R35
 func TestSettledWideCharacters(t *testing.T) {
@@ -98,7 +98,7 @@ func TestSettledWideCharacters(t *testing.T) {
 	}
 }
 
-// A terminal that reaches its corner only by way of the cell before it keeps that one.
+// TestSettledCorner checks that a terminal that reaches its corner only through the cell before it keeps that one.
 //
 // FEATURES: R35
 func TestSettledCorner(t *testing.T) {
@@ -114,13 +114,13 @@ func TestSettledCorner(t *testing.T) {
 	}
 }
 
-// An image that is being made, or cannot be, costs no drawing of all cells.
+// TestSettledWithAnImageThatWaits checks that a pending or invalid image does not cause drawings of all cells.
 //
 // FEATURES: R35
 func TestSettledWithAnImageThatWaits(t *testing.T) {
 	c, e, _ := emulator(t, 80, 20)
 	c.SetImageSupport(picture.Support{Kind: picture.Sixel, Cell: image.Pt(8, 16), Colors: 256})
-	c.SetAsync(func(func() func()) {}) // it never comes
+	c.SetAsync(func(func() func()) {}) // it never arrives
 	img := image.NewNRGBA(image.Rect(0, 0, 640, 160))
 	for y := range 20 {
 		c.Text(0, y, 80, strings.Repeat("some text ", 8), Plain)
@@ -139,13 +139,14 @@ func TestSettledWithAnImageThatWaits(t *testing.T) {
 	}
 }
 
-// unsettled has no cell settled by the next drawing.
+// unsettled makes the next drawing compare all cells.
 func (c *Canvas) unsettled() *Canvas {
 	c.damage.changes = 1 << 20
 	return c
 }
 
-// A terminal that was cleared by others and says so, as some programs do that lend a terminal, is drawn anew.
+// TestRedraw_WhenTerminalWasCleared checks that a terminal that another program cleared is redrawn when it reports
+// that, as some programs do that borrow a terminal.
 //
 // FEATURES: R35
 func TestRedraw_WhenTerminalWasCleared(t *testing.T) {
@@ -174,7 +175,8 @@ func TestRedraw_WhenTerminalWasCleared(t *testing.T) {
 	}
 }
 
-// The same where cells settle between the word of the terminal and its drawing: it is drawn anew with what is drawn next.
+// TestRedraw_WhileCellsSettle checks that the same holds if cells settle between the terminal's report and the redraw:
+// the next drawing is complete.
 //
 // FEATURES: R35
 func TestRedraw_WhileCellsSettle(t *testing.T) {
@@ -190,11 +192,11 @@ func TestRedraw_WhileCellsSettle(t *testing.T) {
 		t.Errorf("it shows %q", got)
 	}
 	if c.tap().needsRedraw() {
-		t.Error("it is drawn anew again")
+		t.Error("it is redrawn again")
 	}
 }
 
-// While little changes the screen compares next to nothing.
+// BenchmarkShow measures drawings with few changes, in which the screen compares almost nothing.
 func BenchmarkShow(b *testing.B) {
 	for name, settle := range map[string]bool{"settled": true, "all": false} {
 		b.Run(name, func(b *testing.B) {

@@ -52,8 +52,8 @@ func (s *slowTTY) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A screen that is given up before a slow terminal has answered waits for the answers; one of a terminal that answers nothing
-// does not wait for long, and later not at all.
+// TestDrain_WaitsForAnswers checks that a screen that closes before a slow terminal has answered waits for the answers.
+// One whose terminal never answers waits briefly, and later not at all.
 //
 // FAULT: H15
 func TestDrain_WaitsForAnswers(t *testing.T) {

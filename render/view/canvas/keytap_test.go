@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Keys reach the viewer with modifiers, events and alternates, and functional keys as such; keys that have no name are not typed.
-// Text, pastes and the mouse are what they were.
+// TestKeyTap checks that keys reach the viewer with modifiers, events and alternates, and functional keys as such, and
+// that keys without a name are not typed. Text, pastes and the mouse are unchanged.
 //
 // FAULT: H8
 // FAULT: H9
@@ -66,7 +66,7 @@ func FuzzKeyTap(f *testing.F) {
 		tap.feed(b[:n], time.Unix(0, 0))
 		tap.feed(b[n:], time.Unix(0, 0))
 		if len(tap.held) > maxKeySequence {
-			t.Errorf("%d bytes are held", len(tap.held))
+			t.Errorf("%d bytes are held back", len(tap.held))
 		}
 	})
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// What a terminal answers of itself is passed on once it has answered all, and when it changes.
+// TestOnOuter checks that a terminal's answers about itself are forwarded once it has answered all queries, and when
+// they change.
 //
 // FAULT: H10
 func TestOnOuter(t *testing.T) {
@@ -23,12 +24,12 @@ func TestOnOuter(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	e.Typed <- []byte("\x1b[?997;1n")
-	e.Typed <- []byte("\x1b]10;rgb:eeee/eeee/eeee\x07\x1b]11;rgb:0101/0101/0101\x07\x1b[?62;22c") // it is asked again
+	e.Typed <- []byte("\x1b]10;rgb:eeee/eeee/eeee\x07\x1b]11;rgb:0101/0101/0101\x07\x1b[?62;22c") // queried again
 	want = vterm.Outer{Foreground: "rgb:eeee/eeee/eeee", Background: "rgb:0101/0101/0101", Scheme: vterm.SchemeDark, Keys: vterm.KeysPress}
 	if got := <-known; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	QueryBackground(screen, false) // of our own emulator, which has the keyboard protocol
+	QueryBackground(screen, false) // our own emulator, which has the keyboard protocol
 	QueryImageSupport(screen, func(picture.Support) {})
 	for got := range known {
 		if got.Keys == vterm.KeysAll && got.Background != want.Background {
@@ -37,7 +38,8 @@ func TestOnOuter(t *testing.T) {
 	}
 }
 
-// Clipboard writes and notifications reach the terminal in sequences that longterm builds, without the program's controls.
+// TestEffects checks that clipboard writes and notifications reach the terminal in sequences that longterm builds,
+// without the program's controls.
 //
 // FAULT: H11
 func TestEffects(t *testing.T) {

@@ -16,13 +16,13 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// emulator is a canvas on an emulated terminal, and what that says of its means.
+// emulator is a canvas on an emulated terminal, with the terminal's replies about its image support.
 func emulator(t testing.TB, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Support) {
 	t.Helper()
 	return emulatorOf(t, "xterm-256color", cols, rows)
 }
 
-// emulatorOf is emulator under another name, which says what the terminal can do.
+// emulatorOf returns an emulator whose name implies its image support.
 func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Support) {
 	t.Helper()
 	t.Setenv("TERM", name)
@@ -45,7 +45,8 @@ func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest
 	return &c, e, able
 }
 
-// What a terminal answers is not taken for keys, its name least of all, which would be typed into the program that is shown.
+// TestAnswersAreNoKeys checks that a terminal's replies are not taken for keys, least of all its name, which would be
+// typed into the shown program.
 //
 // FEATURES: R120
 func TestAnswersAreNoKeys(t *testing.T) {
@@ -64,8 +65,8 @@ func TestAnswersAreNoKeys(t *testing.T) {
 	}
 }
 
-// Images are drawn over their cells, clipped, below what lies over them, and taken away again: by sixels and files, that the
-// cells' text wipes out, and as placements, that it does not.
+// TestPictures checks that images are drawn over their cells, clipped, below what covers them, and removed again: as
+// sixels and files, which the cells' text erases, and as placements, which it does not.
 //
 // FEATURES: R120
 func TestPictures(t *testing.T) {
@@ -77,22 +78,22 @@ func TestPictures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, e, able := emulator(t, 10, 6)
 			means := picture.Support{}
-			for means.Kind != picture.Kitty || means.Cell == (image.Point{}) { // our own emulator knows all
+			for means.Kind != picture.Kitty || means.Cell == (image.Point{}) { // our own emulator supports all
 				select {
 				case means = <-able:
 				case <-t.Context().Done():
-					t.Fatal("it does not say what it can draw")
+					t.Fatal("it does not report what it can draw")
 				}
 			}
 			if means.Cell != image.Pt(8, 16) {
 				t.Errorf("a cell is %v", means.Cell)
 			}
 			if c.CanDrawImages() {
-				t.Error("images are drawn before that is known")
+				t.Error("images are drawn before the support is known")
 			}
 			means.Kind = kind
 			c.SetImageSupport(means)
-			// One of six by three cells, beginning in the first row and third column of what lies from 1, 1 to 7, 5.
+			// An image of six by three cells, from the first row and third column of the area from 1, 1 to 7, 5.
 			show := func(top int, over ...layout.Rect) {
 				for y := range 5 {
 					c.Text(0, y, 10, "abcdefghij", Plain)
@@ -130,8 +131,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// A large image is encoded beside, one at a time; until then its cells are seen. One that was encoded for another terminal is
-// not drawn.
+// TestLargePicturesAreEncodedBeside checks that a large image is encoded in the background, one at a time, and that its
+// cells are shown until then. One that was encoded for another terminal is not drawn.
 //
 // FEATURES: R120
 func TestLargePicturesAreEncodedBeside(t *testing.T) {
@@ -187,18 +188,19 @@ func TestLargePicturesAreEncodedBeside(t *testing.T) {
 	}
 }
 
-// A terminal that prints what it does not know is not asked.
+// TestQueries_NotSentToUnknownTerminals checks that a terminal that prints unknown queries is not queried.
 func TestQueries_NotSentToUnknownTerminals(t *testing.T) {
 	c, e, able := emulator(t, 10, 2)
 	<-able
 	t.Setenv("TERM", "linux")
-	QueryImageSupport(c.screen, func(picture.Support) { t.Error("asked") })
+	QueryImageSupport(c.screen, func(picture.Support) { t.Error("a query was sent") })
 	if e.Shows() != "" {
 		t.Errorf("%q", e.Shows())
 	}
 }
 
-// tmux would take a question about kitty's graphics for the title of its pane, and is asked for the rest only.
+// TestKittyQuery_NotSentToTmux checks that tmux, which takes a query about kitty graphics for the title of its pane,
+// gets the other queries only.
 func TestKittyQuery_NotSentToTmux(t *testing.T) {
 	for name, value := range map[string]string{"TMUX": "/tmp/tmux,1,0", "TERM": "screen-256color"} {
 		c, e, _ := emulator(t, 10, 2)
@@ -207,7 +209,7 @@ func TestKittyQuery_NotSentToTmux(t *testing.T) {
 		QueryImageSupport(c.screen, func(picture.Support) {})
 		asked := e.Written()
 		if asked != picture.QueryOthers || strings.Contains(asked, "\x1b_") {
-			t.Errorf("%s: asked %q", name, asked)
+			t.Errorf("%s: queried %q", name, asked)
 		}
 	}
 }

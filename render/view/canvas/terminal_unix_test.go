@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// A terminal without UTF-8 is given something like the characters that programs print often, not a row of question marks.
+// TestLookalikes checks that a terminal without UTF-8 gets similar characters for those that programs print often, not
+// a row of question marks.
 //
 // FEATURES: R76
 func TestLookalikes(t *testing.T) {
@@ -36,7 +37,7 @@ func TestLookalikes(t *testing.T) {
 	}
 }
 
-// An xterm has its colours, though it calls itself by a name of eight.
+// TestBetterName checks that an xterm has its colours, though its name implies eight.
 //
 // FEATURES: R76
 func TestBetterName(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Bytes that are no UTF-8 are what they are in Latin-1, and the keys behind them are read.
+// TestTypedBytesThatAreNoUTF8 checks that bytes that are not UTF-8 are read as Latin-1, and that the following keys are
+// read.
 //
 // FEATURES: R35
 func TestTypedBytesThatAreNoUTF8(t *testing.T) {
@@ -32,8 +33,8 @@ func TestTypedBytesThatAreNoUTF8(t *testing.T) {
 	}
 }
 
-// Text reaches the keys of a viewer whose locale is not UTF-8: of a terminal that sends UTF-8 all the same, and of one that
-// sends what the locale says.
+// TestTypedText_IsRead_WhenTheLocaleIsNotUTF8 checks that text reaches the keys of a viewer whose locale is not UTF-8:
+// from a terminal that sends UTF-8 all the same, and from one that sends the locale's encoding.
 //
 // FAULT: G9
 func TestTypedText_IsRead_WhenTheLocaleIsNotUTF8(t *testing.T) {
@@ -89,7 +90,7 @@ func TestUTF8ByItsNames(t *testing.T) {
 	}
 }
 
-// FuzzTyped: what is read is the same however it is cut, and valid, but for what is begun.
+// FuzzTyped checks that the read input is the same in any pieces, and valid, except for an unfinished sequence.
 func FuzzTyped(f *testing.F) {
 	f.Add([]byte("a\xff\xe4\xbd\xa0\xc3b"), uint8(1), uint8(2))
 	f.Fuzz(func(t *testing.T, in []byte, cut, room uint8) {
@@ -121,7 +122,7 @@ func FuzzTyped(f *testing.F) {
 			whole = whole[n:]
 		}
 		if !utf8.Valid(got) || !bytes.HasSuffix(in, text.begun) || string(got) != want.String() || len(text.begun) > 0 && utf8.FullRune(text.begun) {
-			t.Errorf("%q of %q, %q is begun", got, in, text.begun)
+			t.Errorf("%q of %q, %q is unfinished", got, in, text.begun)
 		}
 	})
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Sizes of the pane and of what the session printed.
+// Sizes of the pane and of the session's output.
 const (
 	cols   = 20
 	height = 4
 	total  = 30
 )
 
-// text is what the session printed, a row a number; some rows are commands.
+// text returns the session's output, a number in each row; some rows are commands.
 func text() []string {
 	rows := make([]string, total)
 	for i := range rows {
@@ -45,7 +45,7 @@ func lines(rows []string) []render.Line {
 	return out
 }
 
-// past is a session's history, of which the tail has some rows.
+// past is a session's history with a tail of some rows.
 type past struct {
 	lines []render.Line
 	tail  int
@@ -68,12 +68,12 @@ func (h *past) Output(_ context.Context, _ string, command int) (string, error) 
 	return fmt.Sprintf("output of %d", command), h.err
 }
 
-// stage is copy mode of a pane that shows the last rows, with what the viewer does for it.
+// stage is copy mode of a pane that shows the last rows, with the viewer's part of it.
 type stage struct {
 	t *testing.T
 	*Mode
 	keymap *keymap.Map
-	tasks  []func() // what has arrived and is not yet told
+	tasks  []func() // results that are not delivered yet
 	said   string
 	copied string
 	asked  *overlays.Prompt
@@ -99,7 +99,7 @@ func start(t *testing.T, h History) *stage {
 	return s
 }
 
-// arrive tells all that was fetched, and what is fetched then.
+// arrive delivers all fetched results, and those fetched meanwhile.
 func (s *stage) arrive() {
 	for len(s.tasks) > 0 {
 		task := s.tasks[0]
@@ -207,13 +207,13 @@ func TestKeys(t *testing.T) {
 		s.arrive()
 		s.press(strings.Fields(c.keys)...)
 		if got := s.where(); got != c.where || s.said != c.said || s.copied != c.copied {
-			t.Errorf("%s: %s, said %q, copied %q; want %s, %q, %q", c.keys, got, s.said, s.copied, c.where, c.said, c.copied)
+			t.Errorf("%s: %s, message %q, copied %q; want %s, %q, %q", c.keys, got, s.said, s.copied, c.where, c.said, c.copied)
 		}
 	}
 }
 
-// With emacs' keys the mark and the cursor stand between characters: what is copied ends before the cursor, which goes behind
-// words and rows. The stops and what is copied are tmux 3.3a's, with mode-keys emacs.
+// TestEmacsKeys checks that with emacs' keys the mark and the cursor are between characters: the copy ends before the
+// cursor, which moves behind words and rows. The stops and copied texts are those of tmux 3.3a, with mode-keys emacs.
 //
 // FEATURES: R76 R119
 func TestEmacsKeys(t *testing.T) {
@@ -247,12 +247,12 @@ func TestEmacsKeys(t *testing.T) {
 		s.arrive()
 		s.press(strings.Fields(c.keys)...)
 		if got := s.where(); got != c.where || s.said != c.said || s.copied != c.copied {
-			t.Errorf("%s: %s, said %q, copied %q; want %s, %q, %q", c.keys, got, s.said, s.copied, c.where, c.said, c.copied)
+			t.Errorf("%s: %s, message %q, copied %q; want %s, %q, %q", c.keys, got, s.said, s.copied, c.where, c.said, c.copied)
 		}
 	}
 }
 
-// Without a cursor keys that scroll scroll, and others lead back to the live screen.
+// TestScrolling checks that without a cursor the scroll keys scroll, and other keys lead back to the live screen.
 func TestScrolling(t *testing.T) {
 	for _, c := range []struct {
 		keys    string
@@ -282,7 +282,7 @@ func TestScrolling(t *testing.T) {
 	}
 }
 
-// A command is gone to by its number, wherever it lies in the history.
+// TestToCommand checks that a command is reached by its number, anywhere in the history.
 //
 // FEATURES: R76
 func TestToCommand(t *testing.T) {
@@ -298,7 +298,7 @@ func TestToCommand(t *testing.T) {
 	}
 }
 
-// Rows keep their places though the session printed before its history came.
+// TestHistoryFits checks that rows keep their positions though the session printed before its history arrived.
 func TestHistoryFits(t *testing.T) {
 	s := start(t, nil)
 	s.history = &past{lines: append(lines(text()), lines([]string{"new", "newer"})...), tail: 20}
@@ -310,7 +310,7 @@ func TestHistoryFits(t *testing.T) {
 	}
 }
 
-// What arrives after the user left is dropped, and what cannot be fetched is told.
+// TestArrivesLate checks that results that arrive after the user left are dropped, and that a failed fetch is reported.
 func TestArrivesLate(t *testing.T) {
 	s := start(t, &past{lines: lines(text()), tail: 12})
 	s.UseKeys()
@@ -318,23 +318,23 @@ func TestArrivesLate(t *testing.T) {
 	s.Leave()
 	s.arrive()
 	if s.HasHistory() || s.page.First != 0 {
-		t.Error("history was taken in after the end")
+		t.Error("history was loaded after the end")
 	}
 	s = start(t, &past{lines: lines(text()), tail: 12, err: errors.New("gone")})
 	s.UseKeys()
 	s.Fetch(nil)
 	s.arrive()
 	if s.said != "no history: gone" || s.HasHistory() {
-		t.Errorf("said %q", s.said)
+		t.Errorf("message %q", s.said)
 	}
 	CopyOutput(s, s.history, "a", 0)
 	s.arrive()
 	if s.said != "not copied: gone" {
-		t.Errorf("said %q", s.said)
+		t.Errorf("message %q", s.said)
 	}
 }
 
-// Without history what is on the screen can be looked at.
+// TestWithoutHistory checks that without history the screen can be viewed.
 func TestWithoutHistory(t *testing.T) {
 	s := start(t, nil)
 	s.UseKeys()
@@ -344,11 +344,11 @@ func TestWithoutHistory(t *testing.T) {
 	}
 	s = start(t, nil)
 	if s.Scroll(-1); !s.IsLive() {
-		t.Error("it stays though there is nothing above")
+		t.Error("copy mode stays without rows above")
 	}
 }
 
-// What is found, selected, and where commands were typed can be seen.
+// TestDrawn checks that matches, the selection, and the starts of commands are visible.
 func TestDrawn(t *testing.T) {
 	s := start(t, &past{lines: lines(text()), tail: 12})
 	s.UseKeys()

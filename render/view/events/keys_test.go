@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// What a user presses reaches the program as it would without a viewer in between.
+// TestKeys checks that a key that the user presses reaches the program as it would without a viewer in between.
 // FEATURES: R49, R76
 func TestKeys(t *testing.T) {
 	const none, shift, ctrl, alt = tcell.ModNone, tcell.ModShift, tcell.ModCtrl, tcell.ModAlt

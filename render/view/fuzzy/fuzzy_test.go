@@ -19,7 +19,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	whole := []Item{{Text: "layout save: save panes under a name"}, {Text: "pick: pick a session from a list", Names: "find switch sessions choose-tree list-sessions ls"}, {Text: "help: these keys", Names: "list-keys lsk"}}
-	if hits := Find("ls", whole); len(hits) != 3 || hits[0].Index != 1 { // a whole word is what was meant
+	if hits := Find("ls", whole); len(hits) != 3 || hits[0].Index != 1 { // a whole word ranks first
 		t.Errorf("ls finds %v", hits)
 	}
 	for _, pattern := range []string{"zzz", "kp", "window-h", "erminate", "termk"} { // letters here and there in names, or within a word of them

@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Other names are those of actions that there are.
+// TestNamesAreOfActions checks that alternative names are those of existing actions.
 func TestNamesAreOfActions(t *testing.T) {
 	left := maps.Clone(names)
 	for i := range Prefix {

@@ -22,8 +22,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// Whatever the size: panes lie inside, do not overlap, leave the separators free and are
-// not empty; at least one is shown.
+// TestGridInvariants checks that for any size the panes are inside, do not overlap, leave the separators free and are
+// not empty, and at least one is shown.
 func TestGridInvariants(t *testing.T) {
 	for _, w := range []int{1, 2, 9, 10, 20, 21, 33, 80, 137, 500} {
 		for _, h := range []int{1, 2, 3, 4, 5, 24, 51, 200} {

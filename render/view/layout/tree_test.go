@@ -96,7 +96,7 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// Whatever the tree: panes lie inside and do not overlap, and every session has one.
+// TestArrangeInvariants checks that for any tree the panes are inside and do not overlap, and every session has one.
 func TestArrangeInvariants(t *testing.T) {
 	for _, a := range Arrangements {
 		for n := range 14 {
@@ -107,7 +107,7 @@ func TestArrangeInvariants(t *testing.T) {
 			for _, size := range []Rect{{0, 0, 20, 4}, {0, 0, 81, 24}, {3, 5, 500, 200}} {
 				tree := a.Make(size, ids)
 				places, _, fits := tree.Arrange(size, 1)
-				if !slices.Equal(tree.Sessions(), ids) || len(places) != n && !tree.IsStack { // which may leave out titles
+				if !slices.Equal(tree.Sessions(), ids) || len(places) != n && !tree.IsStack { // a stack may omit titles
 					t.Fatalf("%s of %d: %v", a.Name, n, tree.Sessions())
 				}
 				if !fits {
@@ -130,7 +130,7 @@ func TestArrangeInvariants(t *testing.T) {
 	}
 }
 
-// A tree read from a file is made whole, whatever stands there.
+// FuzzTree checks that any tree that is read from a file is made valid.
 func FuzzTree(f *testing.F) {
 	f.Add([]byte(`{"kids":[{"session":"a"},{"session":"a"},{"kids":[{"session":"b"},null]},{"kids":[]}]}`))
 	f.Add([]byte(`{"stacked":true,"kids":[{"session":"a","share":-1},{"session":"b","share":1e308},{"session":"c","share":1e308}]}`))
@@ -154,7 +154,8 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// A new pane stands where it is said, with the part of the space that it was to have, and nobody else gives any.
+// TestSplitBy checks that a new pane is at the requested place, with the requested part of the space, and that no other
+// pane gives any.
 //
 // FEATURES: R119
 func TestSplitBy(t *testing.T) {
@@ -190,7 +191,7 @@ func TestSplitBy(t *testing.T) {
 	}
 }
 
-// Sessions change places, and the places stay what they were.
+// TestReorder checks that sessions swap their places, and that the places stay the same.
 func TestReorder(t *testing.T) {
 	n := Row(Leaf("a"), NewStack("c", "b", "c"))
 	n.Reorder([]string{"c", "a", "b"})
@@ -199,8 +200,8 @@ func TestReorder(t *testing.T) {
 	}
 }
 
-// A border moves as in tmux (3.3a, resize-pane -L and -R): the one behind a pane, before the last one; it pushes those that
-// stand in its way, as far as panes keep a size.
+// TestMoveBorder checks that a border moves as in tmux (3.3a, resize-pane -L and -R): the one after a pane, or before
+// the last one. It pushes those in its way, as far as panes keep a minimal size.
 //
 // FEATURES: R119
 func TestMoveBorder(t *testing.T) {

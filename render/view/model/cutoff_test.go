@@ -7,8 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// A viewer that begins while a host cannot be reached shows its sessions where they stood, and gives up only those that
-// the host does not have when it is back.
+// TestSessionsOfAHostThatIsCutOff checks that a viewer that starts while a host is unreachable shows the host's
+// sessions in their places, and drops only those that the host does not have when it is back.
 //
 // FEATURES: R94
 func TestSessionsOfAHostThatIsCutOff(t *testing.T) {
@@ -45,14 +45,15 @@ func TestSessionsOfAHostThatIsCutOff(t *testing.T) {
 	}
 }
 
-// Sessions of other hosts are called by them, also where they are called by what runs in them.
+// TestNamesOfOtherHosts checks that names of other hosts' sessions contain the host, also if they are derived from the
+// running program.
 func TestNamesOfOtherHosts(t *testing.T) {
 	s := Session{Name: "build/bash-2", Host: "build", Command: "/bin/bash --norc", Cwd: "/home/ann/x"}
 	if !s.HasAutomaticName() || s.title() != "build/x" {
 		t.Errorf("automatic %v, called %s", s.HasAutomaticName(), s.title())
 	}
 	if s.Host = ""; s.HasAutomaticName() {
-		t.Error("build/bash-2 is no name of a session of this host that was made of its program's")
+		t.Error("build/bash-2 is not a generated name of a local session")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// seen are the panes that are on the screen, from below to the top: ~ floats, ^ is pinned, - is folded, + has the focus.
+// seenOn lists the panes on the screen, from bottom to top: ~ floats, ^ is pinned, - is folded, + has the focus.
 func (m *Model) seenOn(area layout.Rect) string {
 	m.Places = m.Arrange(area)
 	m.Visit()
@@ -69,8 +69,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// A pane that begins to float while another one is pinned is on top, and not where that one lies; the pinned one is back
-// on top when the focus goes elsewhere.
+// TestNewFloatOverAPinnedOne checks that a new floating pane is above a pinned one, at another position, and that the
+// pinned one is on top again when the focus moves elsewhere.
 //
 // FEATURES: R117
 func TestNewFloatOverAPinnedOne(t *testing.T) {
@@ -104,11 +104,11 @@ func TestNewFloatOverAPinnedOne(t *testing.T) {
 		t.Fatal("no place")
 	}
 	if n, o := m.Float("n").Area(area), m.Float("a2").Area(area); n == o || o == m.Float("b").Area(area) {
-		t.Errorf("a placed one lies over another: %v", o)
+		t.Errorf("a tiled pane covers another: %v", o)
 	}
 }
 
-// A terminal too small for panes over others shows the one with the focus.
+// TestFloatsOnLittle checks that a terminal too small for floating panes shows the one with the focus.
 func TestFloatsOnLittle(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b"), epoch)
@@ -150,7 +150,7 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// Titles for which there is no room are left out, those nearest to the open pane stay.
+// TestStackOnLittle checks that titles without space are omitted, and those nearest to the open pane stay.
 func TestStackOnLittle(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b", "c", "d", "e"), epoch)
@@ -166,7 +166,8 @@ func TestStackOnLittle(t *testing.T) {
 	}
 }
 
-// What floats, is pinned and stacked is kept with a layout, and comes back.
+// TestFloatingPanes_SavedWithLayout checks that floating, pinned and stacked panes are saved with a layout, and
+// restored.
 //
 // FEATURES: R117
 func TestFloatingPanes_SavedWithLayout(t *testing.T) {
@@ -201,7 +202,7 @@ func TestFloatingPanes_SavedWithLayout(t *testing.T) {
 	again := New(nil)
 	again.Update(running("a", "b", "c", "d", "e"), epoch)
 	if again.UseLayout(f); again.seenOn(area) != want {
-		t.Errorf("%s comes back as %s", want, again.seenOn(area))
+		t.Errorf("%s is read back as %s", want, again.seenOn(area))
 	}
 	o := Order{Do: "place", Session: "d", Beside: "a", Stacked: true}
 	if why := again.ApplyOrder(&o, area); why != "" || again.seenOn(area) != "-a -b d +c ^e" && again.seenOn(area) != "-a d -b +c ^e" {
@@ -212,12 +213,12 @@ func TestFloatingPanes_SavedWithLayout(t *testing.T) {
 	}
 }
 
-// Moved and resized, a floating pane stays inside, and keeps a size in which something can be seen.
+// TestFloatIsMoved checks that a floating pane that is moved or resized stays inside, and keeps a minimal size.
 func TestFloatIsMoved(t *testing.T) {
 	in := layout.Rect{X: 3, Y: 2, W: 100, H: 30}
 	f := layout.NewFloat("a", 0)
 	first := f.Area(in)
-	for range 7 { // by cells, whatever the shares are
+	for range 7 { // by cells, for any shares
 		f.Move(in, 1, 1)
 	}
 	if got := f.Area(in); got != (layout.Rect{X: first.X + 7, Y: first.Y + 7, W: first.W, H: first.H}) {
@@ -237,8 +238,8 @@ func TestFloatIsMoved(t *testing.T) {
 	}
 }
 
-// Whatever is done in whatever order on whatever terminal: each cell belongs to one pane of those beside each other,
-// no session is shown twice, none has an empty place, what is shown lies inside, and the focus is on one of them.
+// FuzzArrange checks that after any actions in any order on any terminal, each cell belongs to one tiled pane, no
+// session is shown twice, none has an empty place, shown panes are inside, and the focus is on one of them.
 func FuzzArrange(f *testing.F) {
 	f.Add([]byte{0, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22}, uint16(120), uint16(40))
 	f.Add([]byte{1, 3, 3, 1, 3, 4, 4, 7, 7, 7, 9, 9, 2, 2, 12, 12, 15, 3, 6, 5}, uint16(1), uint16(1))
@@ -343,7 +344,7 @@ func fuzzStep(t *testing.T, m *Model, op byte, id string, area *layout.Rect) {
 	}
 }
 
-// impossible says what is wrong with how panes stand; empty: nothing.
+// impossible returns an error in the arrangement of panes; empty: none.
 func impossible(m *Model, area layout.Rect) string {
 	seen := map[string]bool{}
 	for i, p := range m.Places {

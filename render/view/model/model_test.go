@@ -19,7 +19,7 @@ func running(ids ...string) Update {
 	return u
 }
 
-// tree names sessions with the tree they stand in: rows in brackets, stacks in braces.
+// tree prints sessions with their tree: rows in brackets, stacks in braces.
 func tree(n *layout.Node) string {
 	if n.Session != "" {
 		return n.Session
@@ -86,8 +86,8 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-// Sessions that are gone keep their place for a while: a daemon that has just started may not
-// know all yet.
+// TestMissingSessions_KeepTheirPlace checks that missing sessions keep their place for a while: a daemon that has just
+// started may not know all yet.
 func TestMissingSessions_KeepTheirPlace(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b"), epoch)
@@ -157,7 +157,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// The most urgent alert comes first, of equals the oldest; what was answered elsewhere is none.
+// TestNextAlert checks that the most urgent alert comes first, of equals the oldest, and that one answered elsewhere is
+// none.
 func TestNextAlert(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b", "c", "d"), epoch)
@@ -184,7 +185,7 @@ func TestNextAlert(t *testing.T) {
 	}
 }
 
-// What is removed is no alert any more: nobody could go to it.
+// TestRemovedIsNoAlert checks that a removed session has no alert: there is nothing to go to.
 //
 // FEATURES: R76
 func TestRemovedIsNoAlert(t *testing.T) {
@@ -200,7 +201,7 @@ func TestRemovedIsNoAlert(t *testing.T) {
 	}
 }
 
-// A layout names sessions by id and, where those are gone, by name.
+// TestLayout checks that a layout identifies sessions by id and, if those are gone, by name.
 func TestLayout(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b"), epoch)
@@ -217,7 +218,7 @@ func TestLayout(t *testing.T) {
 	none := New(nil)
 	none.Update(running("z"), epoch)
 	if none.UseLayout(&kept) || none.String() != "auto* z" {
-		t.Errorf("nothing of it is there: %s", none.String())
+		t.Errorf("no session of it exists: %s", none.String())
 	}
 	for broken, want := range map[string]string{"{": "not readable", `{"version":9}`: "version 9"} {
 		if _, err := ParseLayout([]byte(broken)); err == nil || !strings.Contains(err.Error(), want) {
@@ -226,7 +227,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A session that was asked for is shown, whatever becomes of it; others are not.
+// TestOnly checks that a session that was requested by id is shown in any state, and that others are not.
 func TestOnly(t *testing.T) {
 	m := New([]string{"b", "x"})
 	m.Update(running("a", "b"), epoch)
@@ -237,8 +238,8 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// Two viewers of the same sessions say that as many ask and failed, though one was opened later: what asks already is an alert
-// in it, and what failed within an hour is a failure in both.
+// TestViewersCountAlike checks that two viewers of the same sessions show the same numbers of prompts and failures,
+// though one was opened later: an existing prompt is an alert in it, and a failure of the last hour is one in both.
 //
 // FEATURES: R76
 func TestViewersCountAlike(t *testing.T) {
@@ -255,7 +256,7 @@ func TestViewersCountAlike(t *testing.T) {
 	}
 	for name, m := range map[string]*Model{"the first": &early, "the one opened later": &late} {
 		if a := m.Alerts["asks"].Kind; a != AlertInput {
-			t.Errorf("%s: what asks is alert %d", name, a)
+			t.Errorf("%s: the prompt is alert %d", name, a)
 		}
 		for i, want := range []Attention{AttentionNeeds, AttentionFailed, AttentionEnded, AttentionEnded, AttentionEnded} {
 			if a := m.Attention(&m.Sessions[i]); a != want {
@@ -265,7 +266,8 @@ func TestViewersCountAlike(t *testing.T) {
 	}
 }
 
-// What was ended by request has not failed, whatever status it answers with, and also where it had to be killed.
+// TestEndedByRequestIsNoFailure checks that a session that was ended by request has not failed, with any status, and
+// also if it had to be killed.
 //
 // FEATURES: R76
 func TestEndedByRequestIsNoFailure(t *testing.T) {
@@ -291,7 +293,7 @@ func TestEndedByRequestIsNoFailure(t *testing.T) {
 	}
 }
 
-// What is told of a session that ended is over once it was started anew.
+// TestAlerts_ClearedOnRestart checks that alerts of an ended session are cleared once it was restarted.
 func TestAlerts_ClearedOnRestart(t *testing.T) {
 	m, code := New(nil), 1
 	m.Update(running("a", "b"), epoch)
@@ -303,6 +305,6 @@ func TestAlerts_ClearedOnRestart(t *testing.T) {
 	}
 	m.Update(running("a", "b"), epoch)
 	if k := m.Alerts["b"].Kind; k != AlertNone {
-		t.Errorf("it runs again, and is said to have %s", k.Words())
+		t.Errorf("it runs again, and is reported as %s", k.Words())
 	}
 }

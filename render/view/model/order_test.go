@@ -58,14 +58,14 @@ func TestObey(t *testing.T) {
 		}
 	}
 
-	m := fresh() // of what follows from what runs, a session is taken away by hand
+	m := fresh() // removes a session to test what depends on running ones
 	m.Tabs = []*Tab{{Auto: true, Focus: "a"}}
 	if m.ApplyOrder(&Order{Do: "close", Session: "b"}, area) != "" || m.Tabs[0].Auto || m.Tabs[0].Tree.Has("b") || len(m.Tabs[0].Tree.Sessions()) != 2 {
 		t.Errorf("closed in the grid: %+v", m.Tabs[0])
 	}
 }
 
-// Why an order cannot be done says what would help.
+// TestObey_ErrorsNameRemedy checks that the error of an order that cannot be done names the remedy.
 // FEATURES: R117
 func TestObey_ErrorsNameRemedy(t *testing.T) {
 	area := layout.Rect{W: 160, H: 50}

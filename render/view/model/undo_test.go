@@ -7,7 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// What was closed comes back where it was: a tab with its panes, a pane in its tab, or in one of its own.
+// TestReopen checks that a closed tab comes back in its place with its panes, and a closed pane in its tab, or in a new
+// one.
 //
 // FEATURES: R76
 func TestReopen(t *testing.T) {
@@ -30,7 +31,7 @@ func TestReopen(t *testing.T) {
 		}
 	}
 	if m.Reopen() != "" {
-		t.Error("something was brought back though nothing was closed")
+		t.Error("undo without a closed pane")
 	}
 	m.ClosePane("b")
 	says("all: two:ac a")
@@ -48,7 +49,7 @@ func TestReopen(t *testing.T) {
 		t.Errorf("it was above c: %+v", p)
 	}
 
-	// What came meanwhile stays; what has gone is not waited for.
+	// New sessions stay in place, and removed ones are not waited for.
 	m.ClosePane("b")
 	m.Tab().Tree = m.Tab().Tree.Split("c", "d", false)
 	m.Reopen()
@@ -60,7 +61,7 @@ func TestReopen(t *testing.T) {
 	u.Sessions = u.Sessions[1:2]
 	m.Update(u, epoch)
 	m.Reopen()
-	says("all: b:b b") // its tab has no session any more
+	says("all: b:b b") // its tab has no session left
 	if m.Reopen() != "" {
 		t.Error("more is brought back than was closed")
 	}

@@ -52,7 +52,7 @@ func remove(id, dir string) model.Approval {
 		NoRule: "hard:remove always requires approval"}
 }
 
-// What the keys answer, and that Escape answers nothing.
+// TestApprovalsKeys checks which answers the keys give, and that Escape gives none.
 //
 // FEATURES: R63 R80
 func TestApprovalsKeys(t *testing.T) {
@@ -87,7 +87,8 @@ func TestApprovalsKeys(t *testing.T) {
 	}
 }
 
-// What cannot be is not offered: a rule where none can allow it, a session where there is none.
+// TestApprovalsThatCannotBe checks that impossible answers are not offered: a rule if none can allow it, a session if
+// there is none.
 //
 // FEATURES: R63
 func TestApprovalsThatCannotBe(t *testing.T) {
@@ -107,8 +108,9 @@ func TestApprovalsThatCannotBe(t *testing.T) {
 	}
 }
 
-// One that ends elsewhere while a user looks at it stays, with how it ended, until a key acknowledges it; that
-// key answers nothing. Nor does one that came before the next one was on the screen.
+// TestApprovalsAnsweredElsewhere checks that an approval that ends elsewhere while a user views it stays, with its
+// result, until a key acknowledges it. That key answers nothing, and neither does one pressed before the next approval
+// was shown.
 //
 // FEATURES: R63 R80
 func TestApprovalsAnsweredElsewhere(t *testing.T) {
@@ -143,15 +145,15 @@ func TestApprovalsAnsweredElsewhere(t *testing.T) {
 	s.draw()
 	s.shows("no longer pending")
 	if p.Empty() {
-		t.Error("it would be closed before the user knows how it ended")
+		t.Error("the panel would close before the user sees the result")
 	}
 	if s.keys("x"); s.over != nil {
-		t.Error("open with nothing to answer")
+		t.Error("the panel is open without an approval")
 	}
 }
 
-// A hundred askings: those alike are beside each other and can be answered at once, but for those that came
-// after they were counted on the screen.
+// TestApprovalsByGroup checks that of a hundred approvals those alike are together and can be answered at once, except
+// those that arrived after the count was shown.
 //
 // FEATURES: R63
 func TestApprovalsByGroup(t *testing.T) {
@@ -173,7 +175,7 @@ func TestApprovalsByGroup(t *testing.T) {
 	s.keys("a")
 	s.shows("yes, once, to all 25", "a: only this one")
 	d.list = append(d.list, push("A101"))
-	s.done(p.Key(key(t, "1"))) // not drawn since the last one came
+	s.done(p.Key(key(t, "1"))) // not drawn since the last one arrived
 	if len(d.answers) != 1 || strings.Count(d.answers[0], " ") != 25 || strings.Contains(d.answers[0], "A101") {
 		t.Fatalf("answers %q", d.answers)
 	}
@@ -185,7 +187,8 @@ func TestApprovalsByGroup(t *testing.T) {
 	s.shows("Approval A101", "76 of 76")
 }
 
-// What is asked for is told in full, whatever the terminal's size, and nothing in it deceives.
+// TestApprovalsDrawn checks that a request is shown in full on a terminal of any size, and that nothing in it can
+// deceive.
 //
 // FEATURES: R63 R80
 func TestApprovalsDrawn(t *testing.T) {
@@ -224,7 +227,8 @@ func TestApprovalsDrawn(t *testing.T) {
 	s.shows(`rm \u202etxt.\u200b \x1b[31m`, `\xff\tx\x0d`, "yyy /")
 }
 
-// What an answer would allow is told whole where its row has no room for it, which ends in "…" then.
+// TestApprovalDetails_ShownInFull_WhenTruncated checks that the effect of an answer is shown in full if its row, which
+// then ends in "…", has no space for it.
 //
 // FEATURES: R63 R80
 func TestApprovalDetails_ShownInFull_WhenTruncated(t *testing.T) {
@@ -250,13 +254,14 @@ func TestApprovalDetails_ShownInFull_WhenTruncated(t *testing.T) {
 		}
 		for _, want := range c.want {
 			if !strings.Contains(told, want) {
-				t.Errorf("at %d×%d %q is not told:\n%s", c.cols, c.rows, want, told)
+				t.Errorf("at %d×%d %q is not shown:\n%s", c.cols, c.rows, want, told)
 			}
 		}
 	}
 }
 
-// The mouse picks an answer, and scrolls; a paste answers nothing, and goes into a reason.
+// TestApprovalsMouse checks that the mouse selects an answer, and scrolls, and that a paste answers nothing, and goes
+// into a reason.
 //
 // FEATURES: R80
 func TestApprovalsMouse(t *testing.T) {
@@ -290,8 +295,8 @@ func TestApprovalsMouse(t *testing.T) {
 	}
 }
 
-// FuzzApprovals: whatever is asked for, in any terminal, no row is longer than the terminal and nothing that
-// moves its cursor is drawn.
+// FuzzApprovals checks that for any request, in any terminal, no row is longer than the terminal and nothing that moves
+// its cursor is drawn.
 func FuzzApprovals(f *testing.F) {
 	f.Add("git push \x1b[2J", "agent \u202e", 20, 5, "4no")
 	f.Add("rm -rf \xff\n\n\t", "me", 1, 1, "3x")

@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// stage is an overlay on a terminal of its own, as the viewer has it.
+// stage is an overlay on a separate terminal, as in the viewer.
 type stage struct {
 	t         *testing.T
 	term      *screentest.Screen
@@ -46,7 +46,7 @@ func (d *stage) draw() {
 	}
 }
 
-// done does what the viewer does with a result.
+// done handles a result as the viewer does.
 func (d *stage) done(r Result) {
 	if r.Close {
 		d.over = nil
@@ -105,7 +105,7 @@ func TestList(t *testing.T) {
 			chosen = it.Text
 		}
 		if chosen != c.chosen || taken != c.taken || (d.over != nil) != c.open {
-			t.Errorf("%s: %q is chosen, %q taken, open %v", c.name, chosen, taken, d.over != nil)
+			t.Errorf("%s: %q is chosen, %q accepted, open %v", c.name, chosen, taken, d.over != nil)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestListDrawn(t *testing.T) {
 		t.Error("there is a preview on a narrow terminal")
 	}
 	if d := show(t, 100, 20, fruits(&taken)); d.previewed != "id-apple" {
-		t.Errorf("%q is shown beside the list", d.previewed)
+		t.Errorf("%q is shown outside of the list", d.previewed)
 	}
 }
 
@@ -138,13 +138,13 @@ func TestListMouse(t *testing.T) {
 	}
 	click(l.area.X+1, l.area.Y+3)
 	if taken != "date" || d.over != nil {
-		t.Errorf("%q was taken by a click", taken)
+		t.Errorf("a click accepted %q", taken)
 	}
 	taken = ""
 	d.over = l
 	click(0, 13)
 	if taken != "" || d.over != nil {
-		t.Error("a click beside a list does not close it")
+		t.Error("a click outside of a list does not close it")
 	}
 }
 
@@ -182,7 +182,7 @@ func TestSearchPrompt(t *testing.T) {
 	d.keys("a", "C-r", "Left")
 	d.done(p.Paste("b\x1bc"))
 	if got, want := strings.Join(told, " "), "afalse atrue atrue bcatrue"; got != want {
-		t.Errorf("told %q; want %q", got, want)
+		t.Errorf("message %q; want %q", got, want)
 	}
 	if got := d.term.Row(4); !strings.HasPrefix(got, " regexp: bca") || !strings.HasSuffix(got, "3 found") {
 		t.Errorf("%q", got)
@@ -215,18 +215,18 @@ func TestHelpScrolls(t *testing.T) {
 	}
 	d.keys("z", "o", "o", "m")
 	if got := d.term.Text(); !strings.Contains(got, "show only this pane") || strings.Contains(got, "twice") {
-		t.Errorf("what zooms:\n%s", got)
+		t.Errorf("keys for zooming:\n%s", got)
 	}
 	d.keys("q", "q")
 	if got := d.term.Text(); !strings.Contains(got, "No matching key.") {
-		t.Errorf("nothing is called so:\n%s", got)
+		t.Errorf("no entry has this name:\n%s", got)
 	}
 	if d.keys("Escape"); d.over != nil {
 		t.Error("Escape does not close the help")
 	}
 }
 
-// A group is in one column, where there is room for that.
+// TestHintsInWholeGroups checks that a group is in one column, if there is space for that.
 func TestHintsInWholeGroups(t *testing.T) {
 	group, row := hintCell{group: "g"}, hintCell{row: &keymap.Row{}}
 	cells := []hintCell{group, row, row, row, group, row, group, row, row}
@@ -252,7 +252,7 @@ func TestHintColumns(t *testing.T) {
 		want  string
 	}{
 		{[]hintCell{group, row, row, group, row}, 5, "[5]"},
-		{[]hintCell{group, row, row, group, row}, 4, "[3 2]"}, // a group's name is not left alone
+		{[]hintCell{group, row, row, group, row}, 4, "[3 2]"}, // a group's name is not separated from its rows
 		{[]hintCell{group, row, row, row}, 2, "[2 2]"},
 		{[]hintCell{group, row}, 1, "[1 1]"},
 	} {

@@ -47,7 +47,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// A double click takes a word over the end of a row that was wrapped, and a triple click the whole line; copied they are one line.
+// TestSelection_GoesOverWraps checks that a double click selects a word over the end of a wrapped row, and a triple
+// click the whole line, which is copied as one line.
 //
 // FAULT: H17
 func TestSelection_GoesOverWraps(t *testing.T) {
@@ -76,7 +77,8 @@ func TestSelection_GoesOverWraps(t *testing.T) {
 	}
 }
 
-// Blocks in the place of an image are no text: nothing of them is copied, and what stands behind them is found in its place.
+// TestTextBesideImages checks that blocks in the place of an image are no text: they are not copied, and text after
+// them is found in its place.
 //
 // FEATURES: R120
 func TestTextBesideImages(t *testing.T) {
@@ -93,13 +95,14 @@ func TestTextBesideImages(t *testing.T) {
 	}
 }
 
-// Words begin and end where tmux 3.3a has its cursor stop in copy mode (next-word, next-word-end, previous-word, next-space,
-// next-space-end and previous-space, asked of it by copy_cursor_y and copy_cursor_x), over wrapped rows, empty ones, and wide characters.
+// TestWords checks that words start and end where tmux 3.3a stops its cursor in copy mode (next-word, next-word-end,
+// previous-word, next-space, next-space-end and previous-space, read by copy_cursor_y and copy_cursor_x), over wrapped
+// rows, empty ones, and wide characters.
 //
 // FEATURES: R76 R120
 func TestWords(t *testing.T) {
 	p := of(30, 9, "git log --oneline -n5 a.b.c foo_bar-baz x\n\n  (f[0]) = \"q\";  \n日本 語,x é.e\nend")
-	p.Lines = p.Lines[:6] // what was printed
+	p.Lines = p.Lines[:6] // the session's output
 	from, to := Pos{}, Pos{5, 2}
 	for _, c := range []struct {
 		name  string
@@ -145,7 +148,7 @@ func TestSearch(t *testing.T) {
 		{"ijkl", false, []Match{{Pos{3, 8}, Pos{4, 1}}}}, // over a wrap
 		{"^e\\w+or|op$", true, []Match{{Pos{0, 0}, Pos{0, 4}}, {Pos{1, 0}, Pos{1, 4}}, {Pos{4, 4}, Pos{4, 5}}}},
 		{".", false, nil},
-		{"x*", true, nil}, // matches of nothing are none
+		{"x*", true, nil}, // empty matches do not count
 	} {
 		s := NewSearch(p, c.pattern, c.re)
 		if !reflect.DeepEqual(s.Matches, c.want) || s.Err != nil {
@@ -167,14 +170,14 @@ func TestSearch(t *testing.T) {
 		rows = append(rows, m.From.Row)
 	}
 	if !reflect.DeepEqual(rows, []int{0, 1, 1}) {
-		t.Errorf("going back: rows %v", rows)
+		t.Errorf("backwards: rows %v", rows)
 	}
 	if m := s.Marks(nil, 2, p.Line(2)); !reflect.DeepEqual(m, []Mark{{0, 3, false}}) {
 		t.Errorf("marks of row 2: %v", m)
 	}
 }
 
-// Rows that are loaded later are searched too, and what is known keeps its place.
+// TestOlder checks that rows that are loaded later are searched too, and that known matches keep their places.
 func TestOlder(t *testing.T) {
 	line := func(s string) render.Line {
 		return render.Line{Text: s, Spans: []render.Span{{Text: s, Width: len(s)}}}

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// link is a session at the other end of a slow link: what is typed is taken, and its echo comes, when the test says so.
+// link fakes a session at the other end of a slow link: input arrives, and its echo returns, when the test requests it.
 type link struct {
 	*stage
 	p *Pane
@@ -34,7 +34,7 @@ func (l *link) types(text string) {
 	}
 }
 
-// arrives has time pass, the session take what was typed up to a message, and show output.
+// arrives lets time pass, the session receive the input up to a message, and show output.
 func (l *link) arrives(taken uint64, output string) {
 	l.now = l.now.Add(100 * time.Millisecond)
 	f := frame(20, 3, output)
@@ -42,7 +42,7 @@ func (l *link) arrives(taken uint64, output string) {
 	l.p.Apply(f)
 }
 
-// rests lets time pass in which nothing comes.
+// rests lets time pass without output.
 func (l *link) rests() {
 	l.now = l.now.Add(200 * time.Millisecond)
 	alarms := l.alarms
@@ -71,8 +71,8 @@ func (l *link) shows() string {
 	return strings.TrimRight(strings.ReplaceAll(b.String(), "><", ""), " ")
 }
 
-// What is typed into a pane whose session is on another host is drawn before its echo comes, marked, by the guesses that
-// attach makes; nothing is drawn where nothing is echoed.
+// TestTypedAhead checks that text typed into a pane of a remote session is drawn before its echo arrives, marked, with
+// the predictions of attach, and that nothing is drawn if the program does not echo.
 //
 // FEATURES: R75, R94
 func TestTypedAhead(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTypedAhead(t *testing.T) {
 	}
 }
 
-// Of a session of this host nothing is guessed, nor where the link is fast, unless that is asked for.
+// TestTypedAheadNowhere checks that nothing is predicted for a local session, nor on a fast link, unless requested.
 func TestTypedAheadNowhere(t *testing.T) {
 	for _, c := range []struct {
 		far     bool
@@ -142,7 +142,8 @@ func TestTypedAheadNowhere(t *testing.T) {
 	}
 }
 
-// Guesses are drawn where the session's screen is shown, and only what of it is.
+// TestTypedAheadInSmallPanes checks that predictions are drawn where the session's screen is shown, and only its
+// visible part.
 func TestTypedAheadInSmallPanes(t *testing.T) {
 	l := newLink(t, "always")
 	l.p.Apply(frame(30, 6, "\r\n\r\n\r\n\r\n\r\n123456789012345678$ "))

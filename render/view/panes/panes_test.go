@@ -21,7 +21,7 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// stage is a set of panes on a terminal of their own. It is their host, and copy mode's.
+// stage is a set of panes on a separate terminal. It implements their host, and copy mode's.
 type stage struct {
 	*Set
 	term   *screentest.Screen
@@ -29,7 +29,7 @@ type stage struct {
 	log    []string
 	now    time.Time
 	copied string
-	beside []func(context.Context) // what was to run on goroutines of its own
+	beside []func(context.Context) // functions for separate goroutines
 	alarms []func()                // set, in order
 
 	far    bool   // sessions are another host's
@@ -67,7 +67,7 @@ func (s *stage) Copy(text string)                      { s.copied = text }
 
 var _ copymode.Host = (*stage)(nil)
 
-// logged is what was done to streams since the last call.
+// logged returns the operations on streams since the last call.
 func (s *stage) logged() string {
 	log := strings.Join(s.log, ", ")
 	s.log = nil
@@ -92,7 +92,7 @@ func (s *stream) Resize(cols, rows int) {
 
 func whole(_ string, in layout.Rect) (cols, rows int) { return in.W, in.H }
 
-// show is one pane that has the whole terminal.
+// show returns one pane on the whole terminal.
 func (s *stage) show(id string) *Pane {
 	w, h := s.term.Size()
 	s.Place([]layout.Place{{Session: id, Area: layout.Rect{W: w, H: h}}}, whole)
@@ -111,7 +111,7 @@ func (s *stage) drawn() string {
 	return s.term.Text()
 }
 
-// frame is what an emulator of a size shows after some output.
+// frame returns the frame of an emulator of a size after some output.
 func frame(cols, rows int, output string) Frame {
 	e := vterm.New(vterm.Options{Cols: cols, Rows: rows})
 	_, _ = e.Write([]byte(output))
@@ -177,7 +177,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// A screen of another size is marked only when the session has had time to follow.
+// TestFollows checks that a screen of another size is marked only when the session has had time to resize.
 func TestFollows(t *testing.T) {
 	s := newStage(t, 10, 4)
 	s.show("a").Apply(frame(5, 3, "one"))
@@ -194,7 +194,7 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// What is selected with the mouse is copied, and given up when something else is printed.
+// TestSelection checks that a selection with the mouse is copied, and cleared by new output.
 func TestSelection(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -229,7 +229,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// In copy mode rows stand still.
+// TestCopyMode checks that in copy mode the rows do not move.
 func TestCopyMode(t *testing.T) {
 	s := newStage(t, 20, 4)
 	p := s.show("a")

@@ -14,7 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
 
-// An image is asked for when it can be seen by a terminal that draws images: once, and again of a stream that is another.
+// TestImages_RequestedOnce_WhenVisible checks that an image is requested when a terminal that draws images can show it:
+// once, and again for another stream.
 //
 // FEATURES: R120
 func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
@@ -36,11 +37,11 @@ func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
 		}
 	}
 	p.Apply(shown(false, "k", "l", "k"))
-	draw("") // nothing is drawn
+	draw("") // draws nothing
 	s.canvas.SetImageSupport(picture.Support{Kind: picture.Sixel})
 	draw("picture a k, picture a l")
 	draw("")
-	p.Apply(Frame{Picture: &Picture{Key: "l"}}) // not shown any more, and again
+	p.Apply(Frame{Picture: &Picture{Key: "l"}}) // hidden, and shown again
 	draw("picture a l")
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, 2, 2))); err != nil {
@@ -48,7 +49,7 @@ func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
 	}
 	s.beside = nil
 	p.Apply(Frame{Picture: &Picture{Key: "k", PNG: b.Bytes()}})
-	draw("") // it is not asked for again while it is decoded, which holds nobody up
+	draw("") // it is not requested again while it is decoded, which blocks nothing
 	if len(s.beside) != 1 {
 		t.Fatalf("%d goroutines decode", len(s.beside))
 	}
@@ -66,15 +67,15 @@ func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
 	draw("picture a m")
 	p.Apply(shown(false, "k", "l"))
 	draw("picture a l")
-	s.Place([]layout.Place{{Session: "a", Area: layout.Rect{W: 20, H: 1}}}, whole) // one row is left
+	s.Place([]layout.Place{{Session: "a", Area: layout.Rect{W: 20, H: 1}}}, whole) // one row is visible
 	p.Apply(shown(false, "n", "o"))
 	s.logged()
 	draw("picture a n")
 	m := p.CopyMode()
-	p.Apply(shown(false, "p")) // of another stream, and not what is shown
+	p.Apply(shown(false, "p")) // of another stream, and hidden
 	draw("picture a n")
 	m.UseKeys()
-	copymode.Actions["scroll-select"](m) // what is selected shows blocks
+	copymode.Actions["scroll-select"](m) // a selection shows blocks
 	p.Apply(shown(false, "p"))
 	draw("")
 	p.LeaveCopyMode()
@@ -83,7 +84,8 @@ func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
 	draw("")
 }
 
-// While the viewer takes nothing, as its terminal stands, one image is decoded and waits, and no more.
+// TestDecodedPicturesDoNotPileUp checks that while the viewer accepts nothing, as its terminal is blocked, one image is
+// decoded and waits, and no more.
 //
 // FEATURES: R120
 func TestDecodedPicturesDoNotPileUp(t *testing.T) {
@@ -105,7 +107,7 @@ func TestDecodedPicturesDoNotPileUp(t *testing.T) {
 		for left := 3; left > 0; left-- {
 			synctest.Wait()
 			if len(s.decoding) != 1 {
-				t.Errorf("%d images are left, and nobody is waited for", left)
+				t.Errorf("%d images are left, and nothing waits", left)
 			}
 			(<-s.Arrivals()).Apply()
 		}

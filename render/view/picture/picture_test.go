@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// What a terminal says that it can draw is found among what is typed, however it is cut into pieces; answers that look like
-// keys are none for who reads on.
+// TestAnswers checks that a terminal's replies about its image support are found in the input, in any pieces, and that
+// replies which look like keys are removed.
 //
 // FEATURES: R120
 func TestAnswers(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAnswers(t *testing.T) {
 	if p := []byte("\x1bP>x"); a.Feed(p) || string(p) != "\x1bP>x" {
 		t.Errorf("Alt-Shift-P has become %q", p)
 	}
-	keys := []byte("\x1bOS\x1b[S\x1b[1;2S\x1b[c") // F4 and Shift-Right stay what they are
+	keys := []byte("\x1bOS\x1b[S\x1b[1;2S\x1b[c") // F4 and Shift-Right stay unchanged
 	if (&Answers{}).Feed(keys); string(keys) != "\x1bOS\x1b[S\x1b[1;2S\x1b[c" {
 		t.Errorf("keys have become %q", keys)
 	}
@@ -73,11 +73,11 @@ func FuzzAnswers(f *testing.F) {
 			p := bytes.Clone(b[at:min(at+size, len(b))])
 			a.Feed(p)
 			if !bytes.Equal(p, all[at:at+len(p)]) {
-				t.Fatalf("in pieces of %d %q reaches the keys, as a whole %q", size, p, all[at:at+len(p)])
+				t.Fatalf("in pieces of %d %q reaches the keys, at once %q", size, p, all[at:at+len(p)])
 			}
 		}
 		if m := a.Support(); m != whole.Support() || len(a.held) > maxAnswer || m.Cell.X > maxCell || m.Cell.Y > maxCell {
-			t.Fatalf("%+v in pieces, %+v as a whole, %d bytes held", m, whole.Support(), len(a.held))
+			t.Fatalf("%+v in pieces, %+v at once, %d bytes held back", m, whole.Support(), len(a.held))
 		}
 	})
 }
@@ -97,7 +97,7 @@ func scene(w, h int) *image.NRGBA {
 	return pic
 }
 
-// on draws what the bytes draw on a terminal, and is the image that this shows.
+// on writes the bytes to a terminal, and returns the image that it shows.
 func on(t *testing.T, b []byte) *image.NRGBA {
 	t.Helper()
 	e := vterm.New(vterm.Options{Cols: 40, Rows: 20, CellWidth: 8, CellHeight: 16})
@@ -115,7 +115,7 @@ func on(t *testing.T, b []byte) *image.NRGBA {
 	return nil
 }
 
-// Each way of drawing shows the part's pixels, the same ones, at another terminal: our own.
+// TestDraw checks that each way of drawing shows the part's pixels, the same ones, on our own terminal.
 //
 // FEATURES: R120
 func TestDraw(t *testing.T) {
@@ -143,7 +143,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// An image of more colours than a terminal has is drawn in those that come near.
+// TestFewColors checks that an image with more colours than the terminal's is drawn in the nearest ones.
 //
 // FEATURES: R120
 func TestFewColors(t *testing.T) {
@@ -169,7 +169,7 @@ func TestFewColors(t *testing.T) {
 	}
 }
 
-// Parts that no terminal has room for, or that have no sense, are not drawn.
+// TestNothingToDraw checks that parts too large for any terminal, or invalid ones, are not drawn.
 func TestNothingToDraw(t *testing.T) {
 	m := Support{Kind: Sixel}
 	pic := scene(8, 8)
@@ -220,7 +220,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A store forgets the oldest images when there are too many, and knows of one that is none.
+// TestStore checks that a store drops the oldest images if there are too many, and remembers an invalid one.
 //
 // FEATURES: R120
 func TestStore(t *testing.T) {
@@ -242,12 +242,12 @@ func TestStore(t *testing.T) {
 		t.Errorf("the oldest: %v; %d images, %d pixels", ok, len(s.images), s.pixels)
 	}
 	if pic, ok := s.Get(fmt.Sprint(maxImages)); !ok || !bytes.Equal(pic.Pix, scene(16, 16).Pix) {
-		t.Error("the newest is not as it was put")
+		t.Error("the newest image differs from the stored one")
 	}
 }
 
-// Where more is shown than there is room for, what is drawn stays, and the rest is not asked for again and again. It is
-// once something is not shown any more.
+// TestStoreIsFull checks that with more visible images than the store holds, drawn ones stay, and the rest is not
+// requested repeatedly. It is requested once an image is hidden.
 func TestStoreIsFull(t *testing.T) {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2048, maxImage/2048))); err != nil {
@@ -274,7 +274,7 @@ func TestStoreIsFull(t *testing.T) {
 		{[]string{"b", "c"}, ""}, {[]string{"b", "c"}, "c"}, {[]string{"b", "c"}, ""},
 	} {
 		if got := draw(step.keys...); got != step.want {
-			t.Errorf("drawing %d asks for %q, want %q", i, got, step.want)
+			t.Errorf("drawing %d requests %q, want %q", i, got, step.want)
 		}
 	}
 	if pic, ok := s.Get("c"); !ok || pic.Rect.Empty() || s.pixels > maxPixels {
@@ -290,7 +290,7 @@ func FuzzStore(f *testing.F) {
 		var s Store
 		s.Put("k", Decode(b))
 		if pic, ok := s.Get("k"); !ok || area(pic) > maxImage {
-			t.Fatal("it is not known, or is too large")
+			t.Fatal("the image is missing, or too large")
 		}
 	})
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// A terminal that can draw images, as a pane of the viewer is one, is given a recording's; they go as they went.
+// TestPlayDrawsImages checks that a terminal that can draw images, such as a pane of the viewer, gets those of a
+// recording, and that they disappear as recorded.
 //
 // FEATURES: R120, R123
 func TestPlayDrawsImages(t *testing.T) {
@@ -42,7 +43,7 @@ func TestPlayDrawsImages(t *testing.T) {
 			}
 		}
 	}
-	until(nil, 0, 1, 2) // time stands still until the terminal has said what it can draw
+	until(nil, 0, 1, 2) // time stops until the terminal has reported what it can draw
 	until(clock)
 	e.Typed <- []byte("q")
 	if err := <-done; err != nil {

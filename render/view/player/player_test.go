@@ -23,7 +23,7 @@ func (r tape) Span() (start, end time.Time) {
 	return epoch, epoch.Add(time.Duration(len(r)-1) * time.Second)
 }
 
-// Open begins with what was printed before, as a session does.
+// Open starts with the earlier output, as a session does.
 func (r tape) Open(_ context.Context, at time.Time) (Steps, error) {
 	first := Step{At: at, Clear: true, Cols: 20, Rows: 8}
 	for i, s := range r {
@@ -57,7 +57,7 @@ func (r *reel) Next() (Step, error) {
 }
 func (r *reel) Close() error { return nil }
 
-// playing is a player with its own loop.
+// playing is a player with a running loop.
 type playing struct {
 	t     *testing.T
 	term  *screentest.Screen
@@ -121,7 +121,7 @@ func TestPlay(t *testing.T) {
 	}
 	p.key(tcell.KeyRune, ' ', 0)
 	p.until(0, has("║"))
-	p.until(time.Minute, func(s string) bool { return !strings.Contains(s, "four") }) // time stands still
+	p.until(time.Minute, func(s string) bool { return !strings.Contains(s, "four") }) // time stops
 	p.key(tcell.KeyRune, '.', 0)
 	p.until(time.Minute, has("four"))
 	p.key(tcell.KeyHome, 0, 0)
@@ -142,7 +142,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// Images of a recording are shown as blocks, and what is printed over them takes their place.
+// TestPlayImages checks that images of a recording are shown as blocks, and that text over them replaces them.
 //
 // FEATURES: R38
 func TestPlayImages(t *testing.T) {
@@ -198,7 +198,8 @@ func TestPlay_ReportsErrors(t *testing.T) {
 	}
 }
 
-// What does not fit into the bar is left out as a whole, the keys by how much they are needed.
+// TestBarOfANarrowTerminal checks that parts of the bar that do not fit are omitted as a whole, the keys by their
+// importance.
 func TestBarOfANarrowTerminal(t *testing.T) {
 	for w, want := range map[int]string{
 		120: " ║ 0:00 / 0:02  ×1  a title  2026-01-02 03:04:05     Space play · ←→ 5 s · ↑↓ 1 min · q quit · . step · / find · n next ",

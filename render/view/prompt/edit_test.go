@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// The cursor is the | in what is expected.
+// TestEditing checks editing; the | in an expected text is the cursor.
 //
 // FEATURES: R80
 func TestEditing(t *testing.T) {
@@ -65,7 +65,7 @@ func TestEditing(t *testing.T) {
 	}
 }
 
-// Ctrl is reported in three ways, which mean the same.
+// TestKeyNames checks that the three ways of reporting Ctrl mean the same.
 func TestKeyNames(t *testing.T) {
 	for _, e := range []*tcell.EventKey{
 		tcell.NewEventKey(tcell.KeyCtrlX, 0, tcell.ModCtrl), tcell.NewEventKey(tcell.Key(0x18), 0x18, tcell.ModNone),
@@ -80,7 +80,7 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// The viewer's keys mean the same as tcell's.
+// TestViewKeys checks that the viewer's keys mean the same as tcell's.
 func TestViewKeys(t *testing.T) {
 	for _, c := range []struct {
 		key        input.Key
@@ -105,7 +105,7 @@ func TestViewKeys(t *testing.T) {
 	}
 }
 
-// Boundaries are found from anywhere in a long row, and are those that are found from its beginning.
+// TestBoundaries checks that boundaries are found from anywhere in a long row, and equal those found from its start.
 func TestBoundaries(t *testing.T) {
 	parts := []string{"a", " ", "\n", "\r", "\xce", "\uFFFD", "e\u0301", "👩‍👩‍👧", "👩", "\u200d", "\u0301", "🇩", "🇪", "한", "\u1100", "\u1161", "\u0600", "क", "\u094d", "\u093f", "世", "\ufe0f", "🏽", "\u200b"}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -125,7 +125,7 @@ func TestBoundaries(t *testing.T) {
 	for _, text := range []string{strings.Repeat("\xce", 1500), strings.Repeat("ab ", 5000)} {
 		l := line{text: text}
 		if at := l.safeBoundary(len(text) - 10); at < len(text)-20 {
-			t.Errorf("%.10q is looked through from %d on", text, at)
+			t.Errorf("%.10q is searched from %d on", text, at)
 		}
 	}
 }

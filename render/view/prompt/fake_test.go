@@ -45,7 +45,7 @@ func (g *grid) Text(x, y, w int, text string, _ tcell.Style) {
 	}
 }
 
-// screen is the prompt as it is drawn, with the cursor's place.
+// screen returns the prompt as it is drawn, with the cursor's position.
 func screen(t *testing.T, p *Prompt, w, most int) string {
 	t.Helper()
 	h := p.Height(w, most)
@@ -81,7 +81,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// press types what a script of keys says: <Name> is a key, the rest characters.
+// press types a script of keys: <Name> is a key, the rest characters.
 func press(t *testing.T, p *Prompt, script string) []Action {
 	t.Helper()
 	var all []Action

@@ -13,7 +13,7 @@ import (
 
 func exit(n int) *int { return &n }
 
-// A ! that is typed in shell mode is no part of the command, unless it negates it.
+// TestWithoutMark checks that a ! that is typed in shell mode is not part of the command, unless it negates it.
 //
 // FAULT: J
 func TestWithoutMark(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWithoutMark(t *testing.T) {
 func TestShellMode(t *testing.T) {
 	p := New(Options{})
 	if p.Mode() != Normal || p.Badge() != "" {
-		t.Fatal("it begins in another mode")
+		t.Fatal("it starts in another mode")
 	}
 	press(t, p, "!")
 	if p.Mode() != Shell || p.Badge() != "SHELL" || p.Text() != "" {
@@ -52,7 +52,7 @@ func TestShellMode(t *testing.T) {
 	}
 	press(t, p, "<C-a>!")
 	if p.Mode() != Shell || p.Text() != "a!b" {
-		t.Error("a ! at the beginning of a text does nothing")
+		t.Error("a ! at the start of a text does nothing")
 	}
 	press(t, p, "<C-x>")
 	if p.Mode() != Normal {
@@ -71,7 +71,7 @@ func TestShellMode(t *testing.T) {
 	}
 	p.SetShell(true) // opened for a command
 	if got := press(t, p, "<Esc>"); len(got) != 1 || got[0].Kind != Leave {
-		t.Errorf("Esc where shell mode is all that was asked for: %v", got)
+		t.Errorf("Esc in a prompt of shell mode alone: %v", got)
 	}
 	p.SetShell(false)
 	p.Paste("!ls -l")
@@ -111,7 +111,7 @@ func TestCommands(t *testing.T) {
 	s.WriteString(screen(t, p, 50, 14))
 	golden(t, "commands", s.String())
 	if got := press(t, p, "x<C-c>"); len(got) != 0 || p.Text() != "" {
-		t.Errorf("Ctrl-C with nothing that runs: %v, %q", got, p.Text())
+		t.Errorf("Ctrl-C without a running command: %v, %q", got, p.Text())
 	}
 }
 
@@ -307,11 +307,12 @@ func TestDraw(t *testing.T) {
 	s.WriteString(screen(t, p, 40, 1))
 	golden(t, "draw", s.String())
 	if x, y := p.Draw(newGrid(1, 1), 0, 0); x != -1 || y != -1 {
-		t.Errorf("in no room the cursor is at %d,%d", x, y)
+		t.Errorf("in an area without space the cursor is at %d,%d", x, y)
 	}
 }
 
-// What the prompt itself says is broken between words, and its keys are told in whole groups; a command's output is shown as it came.
+// TestWordsStayWhole checks that the prompt's own messages are broken between words, and its keys are shown in whole
+// groups. A command's output is unchanged.
 //
 // FEATURES: R77
 func TestWordsStayWhole(t *testing.T) {
@@ -386,7 +387,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// contrast is that of WCAG 2.2, which asks for 4.5.
+// contrast returns the contrast ratio of WCAG 2.2, which requires 4.5.
 func contrast(a, b tcell.Color) float64 {
 	x, y := luminance(a.RGB()), luminance(b.RGB())
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)

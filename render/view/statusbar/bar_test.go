@@ -109,7 +109,7 @@ func TestTabs(t *testing.T) {
 	f.term.Drawn()
 	f.row()
 	if puts, _ := f.term.Drawn(); puts > 0 {
-		t.Errorf("%d characters drawn though nothing changed", puts)
+		t.Errorf("%d characters drawn without a change", puts)
 	}
 	f.canvas.Clear()
 	f.bar.Forget()
@@ -119,7 +119,7 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-// Where keys go is told whole, whatever wants attention elsewhere.
+// TestFlagsAreNotCut checks that the target of keys is shown in full, whatever alerts exist.
 func TestFlagsAreNotCut(t *testing.T) {
 	for width, want := range map[int]string{
 		20: " READ-ONLY      ? b", 32: " 1 grid  2 b ?  READ-ONLY   ? b", 50: " 1 grid  2 b ?   READ-ONLY        ? b needs input",
@@ -139,7 +139,8 @@ func TestFlagsAreNotCut(t *testing.T) {
 	}
 }
 
-// The tab that is shown is in sight whatever number it has, as many of the others as there is room for, and signs of the rest.
+// TestCurrentTabIsInSight checks that the current tab is visible whatever its number is, with as many of the others as
+// fit, and marks for the rest.
 func TestCurrentTabIsInSight(t *testing.T) {
 	for _, c := range []struct {
 		width, current int
@@ -176,7 +177,8 @@ func TestCurrentTabIsInSight(t *testing.T) {
 	}
 }
 
-// An alert is of the session as its pane is called, with what ran there: a line of a shell alone names nothing.
+// TestAlertsNameTheSession checks that an alert has the name of its session's pane and the program: a line of a shell
+// alone names nothing.
 func TestAlertsNameTheSession(t *testing.T) {
 	f := newFoot(t, 90, "bash-9", "b")
 	f.state.NoHints = true
@@ -188,7 +190,8 @@ func TestAlertsNameTheSession(t *testing.T) {
 	}
 }
 
-// How many sessions are in no tab is told as a whole, shortly where there is no room for more.
+// TestElsewhereIsNotCut checks that the number of sessions in no tab is shown completely, in a short form if there is
+// no space.
 func TestElsewhereIsNotCut(t *testing.T) {
 	for width, want := range map[int]string{
 		16: "        ? b  +1", 20: " ? b needs input  +1", 40: "      ? b needs input  +1 elsewhere (p)", 60: "           ? b needs input (Ctrl-Space a)  +1 elsewhere (p)",
@@ -205,7 +208,8 @@ func TestElsewhereIsNotCut(t *testing.T) {
 	}
 }
 
-// The current tab stays in the bar however many sessions are in no tab.
+// TestTabs_StayInSight_BesideSessionsElsewhere checks that the current tab stays in the bar however many sessions are
+// in no tab.
 //
 // FAULT: H18
 func TestTabs_StayInSight_BesideSessionsElsewhere(t *testing.T) {
@@ -229,7 +233,7 @@ func TestTabs_StayInSight_BesideSessionsElsewhere(t *testing.T) {
 	}
 }
 
-// An approval is counted once in the bar, beside other alerts.
+// TestApproval_ShownOnce checks that an approval is counted once in the bar, beside other alerts.
 //
 // FAULT: H18
 func TestApproval_ShownOnce(t *testing.T) {
@@ -248,7 +252,7 @@ func TestApproval_ShownOnce(t *testing.T) {
 	}
 }
 
-// The name of a session is whole while the clock or the size take room that it needs.
+// TestStatus_NameComesFirst checks that the name of a session is complete, and the clock and the size give way to it.
 //
 // FAULT: H18
 func TestStatus_NameComesFirst(t *testing.T) {
@@ -267,7 +271,7 @@ func TestStatus_NameComesFirst(t *testing.T) {
 	}
 }
 
-// The cursor of a typed line stays in sight, and what stands behind gives way.
+// TestLine checks that the cursor of a typed line stays visible, and the text behind it gives way.
 func TestLine(t *testing.T) {
 	f := newFoot(t, 30)
 	f.bar.DrawLine(&f.canvas, theme.Mono, Line{Label: "search: ", Text: "abc", At: 1, Note: "3 of 17 matches found so far"})
@@ -335,7 +339,7 @@ func TestStatus(t *testing.T) {
 		term.Drawn()
 		c.s.Draw(&cv, theme.Mono, layout.Rect{W: c.width, H: 2}, said)
 		if puts, _ := term.Drawn(); puts > 0 {
-			t.Errorf("%s: drawn again though nothing changed", c.name)
+			t.Errorf("%s: drawn again without a change", c.name)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// What terminals usually have behind the text.
+// Usual backgrounds of terminals.
 var (
 	darkGrounds  = colours(0x000000, 0x1e1e1e, 0x282c34, 0x2e3440, 0x002b36)
 	lightGrounds = colours(0xffffff, 0xfdf6e3, 0xeeeeee)
@@ -20,7 +20,7 @@ func colours(hex ...int32) (list []tcell.Color) {
 	return list
 }
 
-// Each pair of colours that can meet on the screen can be read.
+// TestContrast checks that each pair of colours that can meet on the screen is readable.
 //
 // FEATURES: R76
 func TestContrast(t *testing.T) {
@@ -43,14 +43,14 @@ func TestContrast(t *testing.T) {
 			t.Errorf("%s: %d pairs", c.theme.Name, seen)
 		}
 	}
-	for _, p := range Mono.Pairs(tcell.ColorDefault) { // what the terminal makes of attributes is its own
+	for _, p := range Mono.Pairs(tcell.ColorDefault) { // the terminal chooses the look of attributes
 		if fg, bg, _ := p.Style.Decompose(); fg != tcell.ColorDefault || bg != tcell.ColorDefault {
 			t.Errorf("mono, %s: has colours", p.Name)
 		}
 	}
 }
 
-// The ratio is that of the standard: its examples.
+// TestContrastRatio checks that the ratio is the standard's, by its examples.
 func TestContrastRatio(t *testing.T) {
 	for _, c := range []struct {
 		a, b int32
@@ -62,7 +62,8 @@ func TestContrastRatio(t *testing.T) {
 	}
 }
 
-// A theme of one's own with colours that do not go together is still readable where meanings are concerned.
+// TestMeaningsCanBeRead checks that a custom theme with unsuitable colours is still readable where colours have a
+// meaning.
 func TestMeaningsCanBeRead(t *testing.T) {
 	th, err := Custom("x", map[string]string{"background": "#ff0000", "text": "#000000", "bad": "#fe0000", "good": "#ff0001"})
 	if err != nil {

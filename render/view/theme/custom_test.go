@@ -26,7 +26,7 @@ func TestCustom(t *testing.T) {
 	}
 	for part, colour := range map[string]string{"ceiling": "red", "bar": "blurple", "panel": "#12345", "dim": "256"} {
 		if _, err := Custom("x", map[string]string{part: colour}); err == nil {
-			t.Errorf("%s = %s is taken", part, colour)
+			t.Errorf("%s = %s is accepted", part, colour)
 		}
 	}
 }

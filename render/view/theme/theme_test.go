@@ -35,7 +35,7 @@ func TestMonoHasNoColour(t *testing.T) {
 		n = Next(n)
 	}
 	if n != Dark {
-		t.Error("going through the themes does not come round")
+		t.Error("the cycle of themes does not end at its start")
 	}
 	for _, name := range Names() {
 		if th, ok := ByName(name); !ok || th.Name != name {

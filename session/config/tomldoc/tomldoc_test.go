@@ -50,7 +50,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Any number of brackets in texts and comments is allowed.
+// TestDepth_IgnoresBracketsInTexts checks that any number of brackets in texts and comments is allowed.
 func TestDepth_IgnoresBracketsInTexts(t *testing.T) {
 	many := strings.Repeat("[{", maxDepth)
 	for _, src := range []string{

@@ -112,7 +112,7 @@ func TestAssemble_Refuses(t *testing.T) {
 	}
 }
 
-// The kernel accepts filters for this machine.
+// TestAssemble_AcceptedByKernel checks that the kernel accepts filters for this machine.
 func TestAssemble_AcceptedByKernel(t *testing.T) {
 	prog, err := Assemble([]Rule{{Nr: unix.SYS_EXECVE, Action: Ask}, {Nr: unix.SYS_KEYCTL, Action: Fail(unix.EPERM)}})
 	if errors.Is(err, ErrMachine) {

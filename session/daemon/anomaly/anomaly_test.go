@@ -85,7 +85,7 @@ func (h *host) Go(f func(context.Context) error, done func()) bool {
 	return true
 }
 
-// anomaly returns what a wait for an anomaly since an offset has found by now.
+// anomaly returns the current result of a wait for an anomaly since an offset.
 func (h *host) anomaly(t *testing.T, since uint64) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -100,7 +100,8 @@ func (h *host) anomaly(t *testing.T, since uint64) string {
 	return ""
 }
 
-// A task is compared after two seconds or for a caller that waits, from its start, and up to its first anomaly.
+// TestTracker_FirstLine checks that a task is compared after two seconds or for a caller that waits, from its start,
+// and up to its first anomaly.
 //
 // FEATURES: R127
 func TestTracker_FirstLine(t *testing.T) {
@@ -152,7 +153,8 @@ func TestTracker_FirstLine(t *testing.T) {
 	})
 }
 
-// A line that grows piece by piece is compared once it is complete, and the last line without its end when the task ends.
+// TestTracker_ComparesOnlyCompleteLines checks that a line that grows piece by piece is compared once it is complete,
+// and the last line without its end when the task ends.
 //
 // FEATURES: R127
 func TestTracker_ComparesOnlyCompleteLines(t *testing.T) {

@@ -323,7 +323,7 @@ func (a *Request) roots(r *policy.Rule) ([]string, error) {
 	case !r.Exact || !policy.DependsOnDir(append([]string{r.Program}, r.Words...)):
 		return nil, nil
 	case a.Cwd == "":
-		return nil, errors.New("the directory of its words is not known")
+		return nil, errors.New("the working directory of the command is unknown")
 	}
 	return []string{a.Cwd}, nil
 }

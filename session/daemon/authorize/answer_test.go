@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// An approval offers the answers that it takes, and the hint of another answer names them.
+// TestApproval_OffersAnswersItTakes checks that an approval offers the answers that it takes, and the hint of another
+// answer names them.
 //
 // FAULT: G21
 func TestApproval_OffersAnswersItTakes(t *testing.T) {
@@ -20,7 +21,7 @@ func TestApproval_OffersAnswersItTakes(t *testing.T) {
 	for _, c := range []struct {
 		ask   Request
 		want  []string
-		hints map[string]string // by the answer that is not taken
+		hints map[string]string // by the rejected answer
 	}{
 		{command, []string{"once", "reject"}, map[string]string{"session": "answer once", "always": "answer once"}},
 		{line("job-3", "$P", agent), []string{"once", "session", "reject"}, map[string]string{"always": "answer once or session"}},

@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// For a first line "#!/usr/bin/env bash", env executes the script itself: rules about bash apply.
+// TestScriptsAreJudgedOnce checks that for a first line "#!/usr/bin/env bash", env executes the script itself: rules
+// about bash apply.
 //
 // FEATURES: R107
 func TestScriptsAreJudgedOnce(t *testing.T) {
@@ -28,7 +29,7 @@ func TestScriptsAreJudgedOnce(t *testing.T) {
 	}
 	a.Policy, a.Script = "", false
 	if j := g.Judge(a); j.Verdict != policy.Ask {
-		t.Errorf("bash with a file that nobody judged: %s", j.Verdict)
+		t.Errorf("bash with a file that was not judged: %s", j.Verdict)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "policy.toml"), []byte("deny = [\"bash\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -39,8 +40,8 @@ func TestScriptsAreJudgedOnce(t *testing.T) {
 	}
 }
 
-// A program that takes the whole screen is denied on pipes, and a session outside the allowed directories, whatever the
-// rules and --yes decide.
+// TestBounds checks that a program that uses the whole screen is denied on pipes, and a session outside the allowed
+// directories, for any rules and --yes.
 //
 // FEATURES: R65 R72
 func TestBounds(t *testing.T) {
@@ -79,7 +80,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// The steps of a version manager's shim need no further approval. A similar-looking program does.
+// TestShimsStepsAreCovered checks that the steps of a version manager's shim need no further approval. A
+// similar-looking program does.
 //
 // FEATURES: R63 R107
 func TestShimsStepsAreCovered(t *testing.T) {
@@ -90,7 +92,7 @@ func TestShimsStepsAreCovered(t *testing.T) {
 		{"/h/.pyenv/versions/3.12/bin/python3", "-c", "x"},
 	} {
 		if !allowsAll(allowed, asked(words...), "/h") {
-			t.Errorf("%q is asked about again", words)
+			t.Errorf("%q needs approval again", words)
 		}
 	}
 	for _, words := range [][]string{
@@ -98,7 +100,7 @@ func TestShimsStepsAreCovered(t *testing.T) {
 		{"/h/.pyenv/libexec/pyenv", "python3", "-c", "x"}, {"/h/x", "exec", "python3", "-c", "x"}, {"/h/.pyenv/libexec/pyenv-exec"},
 	} {
 		if allowsAll(allowed, asked(words...), "/h") {
-			t.Errorf("%q is not asked about", words)
+			t.Errorf("%q needs no approval", words)
 		}
 	}
 }

@@ -55,7 +55,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// Lines that history expansion changes are distinguished from lines that only contain its characters.
+// TestDraftsThatRecall checks that lines that history expansion changes are distinguished from lines that only contain
+// its characters.
 //
 // FEATURES: R61
 func TestDraftsThatRecall(t *testing.T) {

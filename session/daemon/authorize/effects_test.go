@@ -54,7 +54,8 @@ func TestEffectsOf_MeasuresFiles_WithinTheDirectory(t *testing.T) {
 	}
 }
 
-// Absolute names are measured too, but only those in the request's directory.
+// TestMeasureWithin_LeavesOtherDirectories checks that absolute names are measured too, but only those in the request's
+// directory.
 func TestMeasureWithin_LeavesOtherDirectories(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	for _, d := range []string{dir, other} {

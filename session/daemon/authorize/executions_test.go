@@ -29,40 +29,40 @@ func TestExecutionsOfALine(t *testing.T) {
 		return Request{ID: id, Kind: Execution, Actor: identity.Actor{UID: 1000}, Session: "s", Path: "/usr/bin/" + argv[0], Argv: argv, Cwd: "/home/u/p", Home: "/home/u", Depth: 1}
 	}
 	if answer, p, err := g.Begin(t.Context(), exec("e1", "touch", "f")); err != nil || p != nil || answer.Approval != "A1" {
-		t.Errorf("what was allowed is asked about again: %+v %v %v", answer, p, err)
+		t.Errorf("an allowed execution needs approval again: %+v %v %v", answer, p, err)
 	}
 	// The user's answer also covers what was shown as allowed when its file needs approval.
 	elsewhere := exec("e6", "echo", "x")
 	elsewhere.Path = "/opt/x/echo"
 	if answer, p, err := g.Begin(t.Context(), elsewhere); err != nil || p != nil || answer.Approval != "A1" {
-		t.Errorf("what was shown is asked about again: %+v %v %v", answer, p, err)
+		t.Errorf("a shown execution needs approval again: %+v %v %v", answer, p, err)
 	}
 	elsewhere.ID, elsewhere.Argv = "e7", []string{"echo", "y"}
 	if _, p, err := g.Begin(t.Context(), elsewhere); err != nil || p == nil {
-		t.Errorf("what was not shown is not asked about: %v", err)
+		t.Errorf("an execution that was not shown needs no approval: %v", err)
 	}
 	if _, p, err := g.Begin(t.Context(), exec("e2", "touch", "other")); err != nil || p == nil {
-		t.Errorf("what was not is not: %v", err)
+		t.Errorf("an unrelated execution needs none: %v", err)
 	}
 	if _, _, err := g.Begin(t.Context(), exec("e3", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
 		t.Errorf("%v", err)
 	}
-	// The next line is another matter, and so is its --yes.
+	// The next line is judged separately, and so is its --yes.
 	b := line("job-2", "ls", person)
 	b.Yes, b.Policy = true, "readonly"
 	if _, p, err := g.Begin(t.Context(), b); err != nil || p != nil {
 		t.Fatal(err)
 	}
 	if _, p, err := g.Begin(t.Context(), exec("e4", "mkdir", "f")); err != nil || p != nil {
-		t.Errorf("--yes of the line is not that of what it executes: %v", err)
+		t.Errorf("--yes of the line applies to its executions: %v", err)
 	}
 	if _, _, err := g.Begin(t.Context(), exec("e5", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
 		t.Errorf("%v", err)
 	}
 }
 
-// A process whose execution is refused tries the next directory of PATH: that needs no new approval, but another
-// process does.
+// TestRejectedExecution checks that a process whose execution is refused tries the next directory of PATH: that needs
+// no new approval, but another process does.
 func TestRejectedExecution(t *testing.T) {
 	g := open(t, t.TempDir())
 	a := Request{ID: "e1", Kind: Execution, Actor: identity.Actor{UID: 1000, PID: 7, Agent: "bot"}, Session: "s", Path: "/usr/bin/touch", Argv: []string{"touch", "f"}, Policy: "readonly", Cwd: "/"}
@@ -84,12 +84,13 @@ func TestRejectedExecution(t *testing.T) {
 	waiting(t, g, b).withdraw()
 }
 
-// longterm is recognised by its file: an agent that runs it under another name needs approval too.
+// TestOwnExecutable_RecognisedUnderOtherNames checks that longterm is recognised by its file: an agent that runs it
+// under another name needs approval too.
 func TestOwnExecutable_RecognisedUnderOtherNames(t *testing.T) {
 	g := open(t, t.TempDir())
 	self := executable()
 	if self == "" {
-		t.Fatal("our own file is not known")
+		t.Fatal("our own file is not recognised")
 	}
 	for path, want := range map[string]policy.Verdict{self: policy.Ask, "/opt/lt": policy.Allow} {
 		j := g.Judge(Request{
@@ -102,7 +103,8 @@ func TestOwnExecutable_RecognisedUnderOtherNames(t *testing.T) {
 	}
 }
 
-// What a user allowed as an execution covers what its words run, in that process and below it, and nothing else.
+// TestExecutionsOfAnExecution checks that an allowed execution covers the executions of its words, in that process and
+// below it, and nothing else.
 //
 // FEATURES: R107, R63
 func TestExecutionsOfAnExecution(t *testing.T) {
@@ -154,7 +156,8 @@ func TestExecutionsOfAnExecution(t *testing.T) {
 	}
 }
 
-// A program of a separate installation that was allowed for the session may run the helpers in that installation.
+// TestHelpersOfAnInstallation checks that a program of a separate installation that was allowed for the session may run
+// the helpers in that installation.
 //
 // FEATURES: R107, R63
 func TestHelpersOfAnInstallation(t *testing.T) {
@@ -207,8 +210,8 @@ func TestHelpersOfAnInstallation(t *testing.T) {
 	}
 }
 
-// Presets judge a file with a name of the system by that name. Rules about the file itself, or about another of its
-// names, still hold.
+// TestProgramsBehindTheSystemsLinks checks that presets judge a file with a name of the system by that name. Rules
+// about the file itself, or about another of its names, still hold.
 //
 // FEATURES: R107
 func TestProgramsBehindTheSystemsLinks(t *testing.T) {
@@ -230,8 +233,9 @@ func TestProgramsBehindTheSystemsLinks(t *testing.T) {
 	}
 }
 
-// The kernel starts an interpreter for a script with a name of the system. A rule about that name covers it, the
-// proposed rule has the original words, and rules about the interpreter hold.
+// TestRulesForScriptsBehindTheSystemsLinks checks that the kernel starts an interpreter for a script with a name of the
+// system. A rule about that name covers it, the proposed rule has the original words, and rules about the interpreter
+// hold.
 //
 // FEATURES: R107
 func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
@@ -264,7 +268,8 @@ func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
 	}
 }
 
-// git has itself among its subcommands: what it runs of it is judged by that place; a copy elsewhere, and rules, hold.
+// TestGitAmongItsSubcommands checks that git runs its own subcommands by executing itself: such an execution is judged
+// by git's path. A copy elsewhere is not, and rules still hold.
 //
 // FEATURES: R107
 func TestGitAmongItsSubcommands(t *testing.T) {
@@ -288,7 +293,8 @@ func TestGitAmongItsSubcommands(t *testing.T) {
 	}
 }
 
-// A program that exists only in memory is not executed under any name, unless the session is not judged.
+// TestProgramsInMemory checks that a program that exists only in memory is not executed under any name, unless the
+// session is not judged.
 //
 // FEATURES: R107
 func TestProgramsInMemory(t *testing.T) {
@@ -307,7 +313,8 @@ func TestProgramsInMemory(t *testing.T) {
 	}
 }
 
-// What was refused after a user had allowed it is refused to the same process again, and not covered by that approval.
+// TestRefusedAfterItWasAllowed checks that an execution that was rejected after a user had allowed it is rejected for
+// the same process again, and that approval does not cover it.
 //
 // FEATURES: R107
 func TestRefusedAfterItWasAllowed(t *testing.T) {
@@ -315,7 +322,7 @@ func TestRefusedAfterItWasAllowed(t *testing.T) {
 	a := Request{ID: "e1", Descent: []string{"7.1"}, Kind: Execution, Actor: agent, Session: "s", Path: "/usr/bin/rm", Argv: []string{"rm", "x"}, Cwd: "/w", Policy: "readonly"}
 	_, p, err := g.Begin(t.Context(), a)
 	if err != nil || p == nil {
-		t.Fatalf("not asked about: %v", err)
+		t.Fatalf("no approval needed: %v", err)
 	}
 	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
 		t.Fatal(err)
@@ -333,7 +340,7 @@ func TestRefusedAfterItWasAllowed(t *testing.T) {
 	}
 }
 
-// Programs that a sandbox profile does not list are denied, or need approval.
+// TestProgramsOfAProfile checks that programs that a sandbox profile does not list are denied, or need approval.
 //
 // FEATURES: R67, R108
 func TestProgramsOfAProfile(t *testing.T) {
@@ -360,7 +367,8 @@ func TestProgramsOfAProfile(t *testing.T) {
 	}
 }
 
-// An answer holds for the file that existed at the request: the same words are a new request after the file changed.
+// TestChangedFile_NeedsNewApproval checks that an answer holds for the file that existed at the request: the same words
+// are a new request after the file changed.
 //
 // FEATURES: R61 R62
 func TestChangedFile_NeedsNewApproval(t *testing.T) {
@@ -382,7 +390,8 @@ func TestChangedFile_NeedsNewApproval(t *testing.T) {
 	}
 }
 
-// The daemon that requested approval may be killed, and the file changed before the next one starts.
+// TestFileIsChangedWhileNoDaemonIsThere checks that the daemon that requested approval may be killed, and the file
+// changed before the next one starts.
 //
 // FEATURES: R64 R107
 func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
@@ -401,22 +410,23 @@ func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
 		t.Fatalf("%v %v", p, err)
 	}
 	if p := waiting(t, g, tool("F1")); p.ID() != "A1" {
-		t.Errorf("put back as it was: %s", p.ID())
+		t.Errorf("with the original file: %s", p.ID())
 	}
 }
 
-// Rules lift nothing that a sandbox profile requires: no rule is proposed for it, and none is written.
+// TestProfilesAskWhateverRulesAllow checks that rules lift nothing that a sandbox profile requires: no rule is proposed
+// for it, and none is written.
 //
 // FEATURES: R63, R67
 func TestProfilesAskWhateverRulesAllow(t *testing.T) {
-	for _, preset := range []string{"hard", "readonly"} { // alone, and where the preset asks, too
+	for _, preset := range []string{"hard", "readonly"} { // alone, and with a preset that needs approval too
 		g := open(t, t.TempDir())
 		p := waiting(t, g, Request{
 			ID: "e1", Kind: Execution, Actor: identity.Actor{UID: 1000, Agent: "bot"}, Session: "s", Policy: preset, Path: "/usr/bin/touch",
 			Argv: []string{"touch", "f"}, Cwd: "/home/u/p", Home: "/home/u", Programs: []string{"/usr/bin/cat"}, Differ: true,
 		})
 		if v := p.Approval(); v.Rule != "" || !strings.Contains(v.NoRule, "does not list (/usr/bin/touch)") {
-			t.Errorf("%s: %q is proposed, %q told", preset, v.Rule, v.NoRule)
+			t.Errorf("%s: rule %q is proposed, hint %q", preset, v.Rule, v.NoRule)
 		}
 		for _, rule := range []string{"", "touch"} {
 			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: rule}); codeOf(err) != api.CodeInvalid {
@@ -427,8 +437,8 @@ func TestProfilesAskWhateverRulesAllow(t *testing.T) {
 	}
 }
 
-// The approval of a line does not cover what a sandbox profile lacks: its programs need approval when they are
-// executed.
+// TestLinesLiftNothingOfAProfile checks that the approval of a line does not cover what a sandbox profile lacks: its
+// programs need approval when they are executed.
 //
 // FEATURES: R63, R67
 func TestLinesLiftNothingOfAProfile(t *testing.T) {
@@ -449,15 +459,15 @@ func TestLinesLiftNothingOfAProfile(t *testing.T) {
 				Cwd: "/home/u/p", Home: "/home/u", Programs: []string{"/usr/bin/cat"}, Differ: true,
 			})
 			if v := p.Approval(); v.Judgement.Rule != ruleSandbox {
-				t.Errorf("%s, %v: it is asked about for %q", answer, argv, v.Judgement.Rule)
+				t.Errorf("%s, %v: approval request for %q", answer, argv, v.Judgement.Rule)
 			}
 			p.withdraw()
 		}
 	}
 }
 
-// The execution of a shell with a script file is allowed if that of the script itself is. Code on the shell's command line and
-// rules about the shell are judged as usual.
+// TestExecutionOfAFileOfCommands checks that the execution of a shell with a script file is allowed if that of the
+// script itself is. Code on the shell's command line and rules about the shell are judged as usual.
 //
 // FAULT: H7
 func TestExecutionOfAFileOfCommands(t *testing.T) {
@@ -481,6 +491,6 @@ func TestExecutionOfAFileOfCommands(t *testing.T) {
 	}
 	typed := line("l1", "sh run.sh", agent)
 	if typed.Cwd = dir; g.Judge(typed).Verdict != policy.Ask {
-		t.Error("a line that an agent submits is not asked about")
+		t.Error("a line that an agent submits needs no approval")
 	}
 }

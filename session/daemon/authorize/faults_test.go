@@ -75,7 +75,7 @@ func (f *faulty) DeleteGrant(ctx context.Context, n int64) error {
 	return f.Store.DeleteGrant(ctx, n)
 }
 
-// faultyHouse is a gateway over such a store.
+// faultyHouse returns a gateway over such a store.
 func faultyHouse(t *testing.T) (house, *faulty) {
 	t.Helper()
 	h := open(t, t.TempDir())
@@ -88,7 +88,7 @@ func faultyHouse(t *testing.T) (house, *faulty) {
 	return h, f
 }
 
-// told returns the events of a kind so far.
+// told returns the number of events of a kind so far.
 func (s *said) told(event string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +100,8 @@ func (s *said) told(event string) (n int) {
 	return n
 }
 
-// An answer that cannot be stored was not given: callers keep waiting, nothing is allowed by it, not even in part, and
-// it can be given again.
+// TestAnswersThatCannotBeWritten checks that an answer that cannot be stored was not given: callers keep waiting,
+// nothing is allowed by it, not even in part, and it can be given again.
 //
 // FEATURES: R63 R93
 func TestAnswersThatCannotBeWritten(t *testing.T) {
@@ -135,7 +135,7 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 			}
 			select {
 			case e := <-ended:
-				t.Fatalf("who waits was told: %+v", e)
+				t.Fatalf("a waiting caller got an event: %+v", e)
 			default:
 			}
 			if n := len(g.said.audit); n > 0 && g.said.audit[n-1].Answer && g.said.audit[n-1].Rule != ruleNotKept {
@@ -148,7 +148,7 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 				t.Errorf("grants are left: %+v", list)
 			}
 			if n := g.said.told("approval-answered " + p.ID()); n != 0 {
-				t.Errorf("it was told %d times that it is answered", n)
+				t.Errorf("its answer was published %d times", n)
 			}
 			b := a
 			b.ID = "job-2"
@@ -157,7 +157,7 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 				waiting(t, g, b).withdraw()
 			}
 			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
-				t.Fatalf("the disk has room again: %v", err)
+				t.Fatalf("the disk has space again: %v", err)
 			}
 			if e := <-ended; e.err != nil || e.answer.Verdict != policy.Allow || e.answer.Scope != "once" {
 				t.Errorf("%+v", e)
@@ -166,8 +166,8 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A rejection counts even if neither disk nor audit log accept it: callers are rejected, later queries find it, and it
-// is written later, at the latest when the daemon ends.
+// TestNoOnAFullDisk checks that a rejection counts even if neither disk nor audit log accept it: callers are rejected,
+// later queries find it, and it is written later, at the latest when the daemon ends.
 //
 // FEATURES: R63 R93
 func TestNoOnAFullDisk(t *testing.T) {
@@ -184,23 +184,23 @@ func TestNoOnAFullDisk(t *testing.T) {
 				t.Fatalf("%s: %+v, %v", name, v, err)
 			}
 			if _, err := p.Wait(t.Context()); codeOf(err) != api.CodeRejected {
-				t.Errorf("who waits: %v", err)
+				t.Errorf("waiting caller: %v", err)
 			}
 			if _, again, err := g.Begin(t.Context(), a); codeOf(err) != api.CodeRejected || again != nil {
-				t.Errorf("who asks again: %v", err)
+				t.Errorf("repeated request: %v", err)
 			}
 			if now, err := g.Get(t.Context(), p.ID()); err != nil || now.Answer != "reject" {
-				t.Errorf("who looks: %+v, %v", now, err)
+				t.Errorf("query: %+v, %v", now, err)
 			}
 			if list, err := g.List(t.Context(), Query{All: true}); err != nil || len(list) != 1 || list[0].Answer != "reject" {
-				t.Errorf("who lists all: %+v, %v", list, err)
+				t.Errorf("list: %+v, %v", list, err)
 			}
 			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered {
 				t.Errorf("answered once more: %v", err)
 			}
 			time.Sleep(2 * retryqueue.RetryInterval)
 			if row, err := disk.Store.Approval(t.Context(), p.e.n); err != nil || row.State != store.ApprovalPending {
-				t.Errorf("without room: %+v, %v", row, err)
+				t.Errorf("without space: %+v, %v", row, err)
 			}
 			disk.failing("", 0)
 			if leaves {
@@ -216,9 +216,9 @@ func TestNoOnAFullDisk(t *testing.T) {
 	}
 }
 
-// Requests that cannot be recorded are not made, those that cannot be looked up are not allowed, and a revoked grant no
-// longer counts even if the revocation cannot be stored. Each error names the disk, and nothing remains once there is
-// space again.
+// TestAskingsThatCannotBeWritten checks that requests that cannot be recorded are not made, those that cannot be looked
+// up are not allowed, and a revoked grant no longer counts even if the revocation cannot be stored. Each error names
+// the disk, and nothing remains once there is space again.
 //
 // FEATURES: R63 R93
 func TestAskingsThatCannotBeWritten(t *testing.T) {
@@ -235,7 +235,7 @@ func TestAskingsThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%s fails, and there is %+v, %v", op, list, err)
 		}
 		if g.said.told("approval A1") != 0 {
-			t.Errorf("%s fails, and a user was asked", op)
+			t.Errorf("%s fails, and an approval is pending", op)
 		}
 	}
 	disk.failing("", 0)
@@ -271,8 +271,8 @@ func TestAskingsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The number of pending approvals is bounded. A repeated request joins the existing one, and a closed one frees its
-// place.
+// TestAsManyAsCanWait checks that the number of pending approvals is bounded. A repeated request joins the existing
+// one, and a closed one frees its place.
 //
 // FEATURES: R63 R93
 func TestAsManyAsCanWait(t *testing.T) {
@@ -308,12 +308,12 @@ func TestAsManyAsCanWait(t *testing.T) {
 	}
 	first.withdraw()
 	if p, err := ask(maxPending+2, "touch another"); err != nil || p == nil {
-		t.Errorf("there is room again: %v", err)
+		t.Errorf("there is space again: %v", err)
 	}
 }
 
-// Callers that leave while an answer is given either get it or have given up; none gets another answer, and none keeps
-// waiting.
+// TestCallersComeAndGo checks that callers that leave while an answer is given either get it or have given up; none
+// gets another answer, and none keeps waiting.
 //
 // FEATURES: R63
 func TestCallersComeAndGo(t *testing.T) {
@@ -338,7 +338,7 @@ func TestCallersComeAndGo(t *testing.T) {
 				defer cancel()
 				switch answer, err := p.Wait(ctx); {
 				case err == nil && (answer.Verdict != policy.Allow || answer.Approval != p.ID()):
-					t.Errorf("told %+v", answer)
+					t.Errorf("got %+v", answer)
 				case err != nil && (n%2 != 0 || !errors.Is(err, context.Canceled)):
 					t.Errorf("caller %d: %v", n, err)
 				}
@@ -354,7 +354,8 @@ func TestCallersComeAndGo(t *testing.T) {
 	}
 }
 
-// A request repeated with the same id while its answer is stored gets that answer; it is not published a second time.
+// TestApproval_SameID_WhileAnswering checks that a request repeated with the same id while its answer is stored gets
+// that answer; it is not published a second time.
 //
 // FEATURES: R63
 func TestApproval_SameID_WhileAnswering(t *testing.T) {
@@ -376,7 +377,7 @@ func TestApproval_SameID_WhileAnswering(t *testing.T) {
 		})
 		both.Wait()
 		if g.Pending() > 0 {
-			t.Fatalf("round %d: asked a second time", round)
+			t.Fatalf("round %d: requested a second time", round)
 		}
 	}
 }

@@ -103,14 +103,12 @@ type Request struct {
 	Programs []string
 	Differ   bool // programs that are not listed need approval, instead of being refused
 
-	// MakeDraft, of a line or command, creates a draft in which it can run before an approval. It returns the draft, or an
-	// error with the reason. With nil, nothing runs in a draft. ShellVariables holds the exported
-	// variables of the shell that a line is for. InDraft reports that the request runs in a draft. Drafted is what a run in
-	// a draft would change.
+	// MakeDraft creates a draft in which a line or command can run before it is approved, or returns why it cannot. If nil,
+	// nothing runs in a draft.
 	MakeDraft      func() (effects.Draft, error) `json:"-"`
-	ShellVariables map[string]string             `json:"-"`
-	InDraft        bool                          `json:"-"`
-	Drafted        *api.DraftReview              `json:"-"`
+	ShellVariables map[string]string             `json:"-"` // exported variables of the shell that gets the line
+	InDraft        bool                          `json:"-"` // the request runs in a draft
+	Drafted        *api.DraftReview              `json:"-"` // changes that a run in a draft would make
 
 	Policy string // preset or rule set that the call requested
 	Kept   string // policy that is stored with the session

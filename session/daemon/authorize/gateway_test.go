@@ -98,7 +98,7 @@ func waiting(t *testing.T, g house, a Request) *Pending {
 	t.Helper()
 	answer, p, err := g.Begin(t.Context(), a)
 	if err != nil || p == nil {
-		t.Fatalf("%q waits for nobody: %+v %v", a.Line, answer, err)
+		t.Fatalf("%q does not wait for approval: %+v %v", a.Line, answer, err)
 	}
 	return p
 }
@@ -129,7 +129,7 @@ func TestVerdicts_ByCaller(t *testing.T) {
 		{"touch f", person, "", "readonly", false, policy.Ask},
 		{"touch f", person, "hard", "readonly", false, policy.Ask},
 		{"touch f", person, "off", "readonly", false, policy.Ask},
-		{"if then (", agent, "", "", false, policy.Ask}, // what cannot be read
+		{"if then (", agent, "", "", false, policy.Ask}, // a line that cannot be parsed
 		{"echo 'rm -rf / is bad'", agent, "", "", false, policy.Allow},
 	} {
 		a := line("1", row.line, row.who)
@@ -140,8 +140,8 @@ func TestVerdicts_ByCaller(t *testing.T) {
 	}
 }
 
-// Requirements of several rule sets make one request. An answer to one requirement of a line does not answer the
-// others.
+// TestQuestionsOfAllRules checks that requirements of several rule sets make one request. An answer to one requirement
+// of a line does not answer the others.
 //
 // FEATURES: R60, R63
 func TestQuestionsOfAllRules(t *testing.T) {
@@ -188,8 +188,8 @@ func TestKindsWithoutAnEngine(t *testing.T) {
 	}
 }
 
-// --yes of an agent decides nothing, unless a user has allowed that. An answer holds only for its request, even if
-// another one uses its id.
+// TestAgentsYesAndIDs checks that --yes of an agent decides nothing, unless a user has allowed that. An answer holds
+// only for its request, even if another one uses its id.
 //
 // FEATURES: R63
 func TestAgentsYesAndIDs(t *testing.T) {
@@ -216,7 +216,7 @@ func TestAgentsYesAndIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if begin(line("same", "rm -r $X", agent)) != nil {
-		t.Error("the same line is asked about again")
+		t.Error("the same line needs approval again")
 	}
 	if begin(line("same", "rm -r $Z", agent)) == nil {
 		t.Error("an answer counts for another line with the same id")
@@ -240,7 +240,7 @@ func TestHardRules_HoldForAllCallers(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	if j := g.Judge(line("1", "rm -r $X", agent)); j.Verdict != policy.Allow {
-		t.Errorf("off asks: %+v", j)
+		t.Errorf("preset off needs approval: %+v", j)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestAnswers(t *testing.T) {
 		t.Fatalf("%+v", v)
 	}
 	if r, err := g.store.ApprovalOf(ctx, "job-1"); err != nil || r.N != 1 || r.State != store.ApprovalPending {
-		t.Fatalf("it is told of before it is recorded: %+v %v", r, err)
+		t.Fatalf("published before it is recorded: %+v %v", r, err)
 	}
 	if got := g.Waiting("s"); len(got) != 1 || got[0] != "A1" {
 		t.Errorf("%v", got)
@@ -285,7 +285,7 @@ func TestAnswers(t *testing.T) {
 	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "reject"}); codeOf(err) != api.CodeAnswered || !strings.Contains(err.Error(), "once, by uid 1000") || !strings.Contains(err.Error(), "`longterm approvals show A1`") {
 		t.Errorf("answered twice: %v", err)
 	}
-	// The same asking is decided; another of the same words is not.
+	// The same request is decided; another with the same words is not.
 	if answer, p, err := g.Begin(ctx, a); err != nil || p != nil || answer.Approval != "A1" {
 		t.Errorf("%+v %v %v", answer, p, err)
 	}
@@ -299,7 +299,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := g.Begin(ctx, a); codeOf(err) != api.CodeRejected {
-		t.Errorf("rejected, and asked again with the same id: %v", err)
+		t.Errorf("rejected, and requested again with the same id: %v", err)
 	}
 
 	// An answer for the session covers commands with the same first words, in this session, by this rule.
@@ -336,9 +336,9 @@ func TestAnswers(t *testing.T) {
 	b.ID, b.Session = "job-7", "s"
 	p = waiting(t, g, b)
 
-	// Always: by a rule in the file, which may be edited, but into none about something else.
+	// Always: by a rule in the file, which may be edited, but not into one about something else.
 	if _, err := g.Answer(ctx, p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: "rm -rf"}); codeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), "none of the programs") {
-		t.Errorf("a rule about another program is taken: %v", err)
+		t.Errorf("a rule about another program is accepted: %v", err)
 	}
 	if v, err := g.Answer(ctx, p.ID(), person, api.ApprovalAnswer{Answer: "always"}); err != nil || v.Written != "touch" {
 		t.Fatalf("%+v %v", v, err)
@@ -353,8 +353,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The rule of an "always" answer may be edited. The edited one is written and counts, even if it is wider, but not past
-// a denial. If it cannot be parsed, or does not cover the command, it is not written, and the request stays pending.
+// TestAlwaysByAnEditedRule checks that the rule of an "always" answer may be edited. The edited one is written and
+// counts, even if it is wider, but not past a denial. If it cannot be parsed, or does not cover the command, it is not
+// written, and the request stays pending.
 //
 // FEATURES: R61 R63
 func TestAlwaysByAnEditedRule(t *testing.T) {
@@ -378,7 +379,7 @@ func TestAlwaysByAnEditedRule(t *testing.T) {
 		t.Fatalf("%+v %v", v, err)
 	}
 	if _, err := p.Wait(t.Context()); err != nil {
-		t.Errorf("what was asked for: %v", err)
+		t.Errorf("approval request: %v", err)
 	}
 	for text, want := range map[string]policy.Verdict{
 		"touch --no-create g": policy.Allow, "touch g": policy.Allow, "rm g": policy.Allow, "rm -rf /": policy.Deny, "rmdir g": policy.Ask,
@@ -389,7 +390,8 @@ func TestAlwaysByAnEditedRule(t *testing.T) {
 	}
 }
 
-// A rejection names the commands that would still need approval, the reason, and what to change.
+// TestAlwaysByARuleThatChangesNothing checks that a rejection names the commands that would still need approval, the
+// reason, and what to change.
 //
 // FEATURES: R63
 func TestAlwaysByARuleThatChangesNothing(t *testing.T) {
@@ -415,8 +417,8 @@ func TestAlwaysByARuleThatChangesNothing(t *testing.T) {
 	}
 }
 
-// Of a line with several requirements the error names the one that no rule lifts, at any position; for a rule without
-// effect it names the requirement that the rule is about.
+// TestNoRuleOfTheQuestionThatStays checks that for a line with several requirements, the error names the one that no
+// rule lifts, at any position. For a rule without effect it names the requirement that the rule is about.
 //
 // FEATURES: R63
 func TestNoRuleOfTheQuestionThatStays(t *testing.T) {
@@ -476,7 +478,7 @@ func TestApprovalsOutliveTheDaemon(t *testing.T) {
 	}
 	p = waiting(t, g, a)
 	if p.ID() != "A1" {
-		t.Errorf("asked again it is %s", p.ID())
+		t.Errorf("repeated, it is %s", p.ID())
 	}
 	if _, err := g.Answer(t.Context(), "A1", person, api.ApprovalAnswer{Answer: "once"}); err != nil {
 		t.Fatal(err)
@@ -497,11 +499,11 @@ func TestApprovalsOutliveTheDaemon(t *testing.T) {
 	}
 	g.dropUnrepeated()
 	if list, _ := g.List(t.Context(), Query{}); len(list) != 1 {
-		t.Errorf("one that is held went: %+v", list)
+		t.Errorf("a held one was dropped: %+v", list)
 	}
 }
 
-// A request is closed when its callers have left, and that is published.
+// TestAbandonedApproval_Closed checks that a request is closed when its callers have left, and that is published.
 func TestAbandonedApproval_Closed(t *testing.T) {
 	g := open(t, t.TempDir())
 	a := line("job-1", "rm -r $X", agent)
@@ -529,8 +531,8 @@ func TestAbandonedApproval_Closed(t *testing.T) {
 	}
 }
 
-// A thousand concurrent requests, each answered by two users at once: one answer counts, the other user gets its author
-// and outcome, and callers get the answer that counted.
+// TestTwoAnswers checks that a thousand concurrent requests, each answered by two users at once: one answer counts, the
+// other user gets its author and outcome, and callers get the answer that counted.
 //
 // FEATURES: R63
 func TestTwoAnswers(t *testing.T) {
@@ -577,7 +579,7 @@ func TestTwoAnswers(t *testing.T) {
 			t.Fatalf("%s: %+v %v", list[n].ID, a, err)
 		}
 		if asked := numberIn(t, list[n].Line); (got[asked] == nil) != (won == 0) {
-			t.Fatalf("%s: who waited was told %v", list[n].ID, got[asked])
+			t.Fatalf("%s: a waiting caller got %v", list[n].ID, got[asked])
 		}
 	}
 	if left, _ := g.List(t.Context(), Query{}); len(left) != 0 {
@@ -585,8 +587,8 @@ func TestTwoAnswers(t *testing.T) {
 	}
 }
 
-// A request made after a daemon's start has its full minute to be repeated, not the remainder of the minute of earlier
-// requests.
+// TestAskingsHaveTheirOwnMinute checks that a request made after a daemon's start has its full minute to be repeated,
+// not the remainder of the minute of earlier requests.
 //
 // FEATURES: R63
 func TestAskingsHaveTheirOwnMinute(t *testing.T) {
@@ -619,7 +621,8 @@ func TestAskingsHaveTheirOwnMinute(t *testing.T) {
 	})
 }
 
-// An answer counts for the whole group, even if the user disconnects right after giving it.
+// TestAnswer_CountsAfterDisconnect checks that an answer counts for the whole group, even if the user disconnects right
+// after giving it.
 //
 // FEATURES: R63
 func TestAnswer_CountsAfterDisconnect(t *testing.T) {
@@ -684,7 +687,7 @@ func TestHundredAskings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, _ := g.List(t.Context(), Query{}); len(list) != 0 {
-		t.Errorf("%d are asked for that were allowed", len(list))
+		t.Errorf("%d allowed ones need approval", len(list))
 	}
 	done.Wait()
 	if len(allowed) != 200 {
@@ -698,7 +701,7 @@ func TestHundredAskings(t *testing.T) {
 	}
 }
 
-// A session scope never covers more than its text.
+// TestScope checks that a session scope never covers more than its text.
 func TestScope(t *testing.T) {
 	g := open(t, t.TempDir())
 	for _, row := range []struct{ line, policy, want string }{
@@ -730,7 +733,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// Huge requests are truncated but still distinct, and an answer to another one does not cover them.
+// TestHugeAskings checks that huge requests are truncated but still distinct, and an answer to another one does not
+// cover them.
 func TestHugeAskings(t *testing.T) {
 	tier.Full(t)
 	dir := t.TempDir()
@@ -750,12 +754,12 @@ func TestHugeAskings(t *testing.T) {
 	}
 	list, _ := g.List(t.Context(), Query{})
 	if len(list) != 3 {
-		t.Fatalf("%d are told apart", len(list))
+		t.Fatalf("%d requests are distinct", len(list))
 	}
 	for _, v := range list {
 		r, err := g.store.Approval(t.Context(), must(numberOf(v.ID)))
 		if err != nil || len(r.Body) > 300<<10 {
-			t.Errorf("%s: %d bytes are kept, %v", v.ID, len(r.Body), err)
+			t.Errorf("%s: %d bytes are stored, %v", v.ID, len(r.Body), err)
 		}
 	}
 	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "session"}); err != nil {
@@ -763,7 +767,7 @@ func TestHugeAskings(t *testing.T) {
 	}
 	b.ID = "4"
 	if _, p, err := g.Begin(t.Context(), b); err != nil || p != nil {
-		t.Errorf("what was allowed is asked about again: %v", err)
+		t.Errorf("an allowed request needs approval again: %v", err)
 	}
 	if v, _ := g.Get(t.Context(), "A1"); v.State != "pending" {
 		t.Errorf("the answer to another let it pass: %+v", v.Answer)
@@ -777,7 +781,7 @@ func must(n int64, err error) int64 {
 	return n
 }
 
-// What the audit trail cannot keep is not done.
+// TestAuditFails checks that an action that the audit log cannot record is not done.
 func TestAuditFails(t *testing.T) {
 	g := open(t, t.TempDir())
 	g.said.fails = errors.New("no space left")
@@ -801,7 +805,7 @@ func TestAuditFails(t *testing.T) {
 	}
 	g.said.fails = nil
 	if _, err := g.Answer(t.Context(), list[0].ID, person, api.ApprovalAnswer{Answer: "once"}); err != nil {
-		t.Errorf("it cannot be answered any more: %v", err)
+		t.Errorf("it can no longer be answered: %v", err)
 	}
 	var verdicts []string
 	for _, r := range g.said.audit {
@@ -812,7 +816,7 @@ func TestAuditFails(t *testing.T) {
 	}
 }
 
-// On a full disk, requests that cannot be recorded are not published.
+// TestStoreFails checks that on a full disk, requests that cannot be recorded are not published.
 func TestStoreFails(t *testing.T) {
 	g := open(t, t.TempDir())
 	_ = g.store.Close()
@@ -859,7 +863,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A line for a program within the shell is judged as its code, and as the shell's wherever that would run any of it.
+// TestLinesForWhatRunsInTheShell checks that a line for a program within the shell is judged as its code, and as the
+// shell's wherever that would run any of it.
 //
 // FEATURES: R62
 func TestLinesForWhatRunsInTheShell(t *testing.T) {
@@ -877,7 +882,7 @@ func TestLinesForWhatRunsInTheShell(t *testing.T) {
 		{"print(6*7)", "", []string{"no-such-program"}, policy.Ask},
 		{"print(6*7)", "", []string{"ssh"}, policy.Ask},
 		{"print(6*7)", "", []string{"python3", "…"}, policy.Ask},    // there are more
-		{"print(6*7)", "", []string{"python3", "bash"}, policy.Ask}, // which of them reads it is not known
+		{"print(6*7)", "", []string{"python3", "bash"}, policy.Ask}, // it is unknown which of them reads it
 		{"print(6*7)\n", "", []string{"python3"}, policy.Ask},       // a shell may run one of the lines
 		{"import os; os.system('rm -rf /')", "", []string{"python3"}, policy.Ask},
 		{"require('child_process').execSync('rm -rf /')", "", []string{"node"}, policy.Ask},

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// A home that a process has mounted under a harmless name is a home.
+// TestBehindMounts checks that a home that a process has mounted under a harmless name is a home.
 //
 // FEATURES: R60 R107
 func TestBehindMounts(t *testing.T) {
@@ -33,7 +33,7 @@ func TestBehindMounts(t *testing.T) {
 	}
 	t.Cleanup(func() { _, _ = in.Close(), cmd.Wait() }) // however it ended
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Skipf("no mounts of one's own: %q, %v", line, err)
+		t.Skipf("private mounts are not available: %q, %v", line, err)
 	}
 	g, _ := faultyHouse(t)
 	for _, c := range []struct {

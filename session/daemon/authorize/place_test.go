@@ -25,7 +25,8 @@ func answerWith(t *testing.T, g house, a Request, answer string) api.Approval {
 	return v
 }
 
-// An answer for the session or for always about words that mean something else elsewhere holds where these were shown.
+// TestGrant_HoldsWhereItWasGiven checks that an answer for the session or for always, about words that mean something
+// else in another directory, holds only where these were shown.
 //
 // FAULT: G5
 func TestGrant_HoldsWhereItWasGiven(t *testing.T) {
@@ -85,7 +86,7 @@ func TestGrant_EndsWhenTheShellMeansSomethingElse(t *testing.T) {
 	answerWith(t, g, a, "session")
 	a.ID = "two"
 	if _, p, err := g.Begin(t.Context(), a); err != nil || p != nil {
-		t.Fatalf("the same is asked about again: %v", err)
+		t.Fatalf("the same request needs approval again: %v", err)
 	}
 	before := policy.Line{Text: "alias x='rm -rf'", Shell: "bash", Cwd: a.Cwd, Home: a.Home}
 	a.priorState = (*policy.State)(nil).After(before, policy.RanFully)
@@ -96,7 +97,7 @@ func TestGrant_EndsWhenTheShellMeansSomethingElse(t *testing.T) {
 	}
 	need[0].Rule = g.grants[0].Rule
 	if allows(&g.grants[0], &need[0]) {
-		t.Error("a grant holds for another meaning of its words")
+		t.Error("a grant applies to another meaning of its words")
 	}
 }
 

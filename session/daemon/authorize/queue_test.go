@@ -19,7 +19,7 @@ func asked(q *queue, id, digest string) *entry {
 	return e
 }
 
-// consistent checks what holds between the maps of a queue at any time.
+// consistent checks the invariants of a queue's maps.
 func consistent(t *testing.T, q *queue) {
 	t.Helper()
 	for digest, e := range q.digests {
@@ -29,7 +29,7 @@ func consistent(t *testing.T, q *queue) {
 	}
 	for id, e := range q.requests {
 		if _, ok := e.holders[id]; !ok || q.open[e.n] != e {
-			t.Fatalf("asking %s is of %d, which does not know it", id, e.n)
+			t.Fatalf("request %s is of %d, which does not know it", id, e.n)
 		}
 	}
 	for n, e := range q.open {
@@ -44,13 +44,13 @@ func TestQueue(t *testing.T) {
 	q := newQueue(4)
 	a := asked(q, "1", "x")
 	if b := asked(q, "2", "x"); a != b || a.n != 5 || a.view.Count != 2 {
-		t.Fatalf("the same is asked for: %d and %d, %d times", a.n, b.n, b.view.Count)
+		t.Fatalf("the same request was made: %d and %d, %d times", a.n, b.n, b.view.Count)
 	}
 	if c := asked(q, "3", "y"); c.n != 6 {
 		t.Fatalf("another thing is %d", c.n)
 	}
 	if again, isNew, changed := q.ask("1", "other", Request{}); again != a || isNew || changed || a.holders["1"] != 2 {
-		t.Fatal("the same asking is another one")
+		t.Fatal("the same request is a new one")
 	}
 	consistent(t, q)
 
@@ -58,18 +58,18 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%d hold it", left)
 	}
 	if gone, less := q.drop("1"); gone != nil || less != nil {
-		t.Error("one that is held was dropped")
+		t.Error("a held request was dropped")
 	}
 	q.release("1")
 	if gone, less := q.drop("1"); gone != nil || less != a || a.view.Count != 1 {
-		t.Error("the other one still asks")
+		t.Error("the other request is still pending")
 	}
 	q.release("2")
 	if got := q.unheld(); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("unheld: %v", got)
 	}
 	if gone, _ := q.drop("2"); gone != a || q.open[5] != nil {
-		t.Error("it is not gone with the last who asked")
+		t.Error("the request stays pending after its last caller left")
 	}
 	consistent(t, q)
 
@@ -81,11 +81,11 @@ func TestQueue(t *testing.T) {
 		t.Errorf("answered twice: %v", err)
 	}
 	if _, err := q.claim(5, "once, by me"); !errors.Is(err, errNotOpen) {
-		t.Errorf("answered when it is gone: %v", err)
+		t.Errorf("answered after it was closed: %v", err)
 	}
 	d := asked(q, "4", "y")
 	if d == c {
-		t.Error("who asks while it is being answered gets the answer to what was asked before")
+		t.Error("a new request joins an approval that is being answered")
 	}
 	if len(q.pending()) != 1 || !slices.Equal(q.openIn("s"), []string{"A6", "A7"}) {
 		t.Errorf("pending %d, of the session %v", len(q.pending()), q.openIn("s"))
@@ -102,11 +102,11 @@ func TestQueue(t *testing.T) {
 	select {
 	case <-c.done:
 	default:
-		t.Error("nobody is told")
+		t.Error("no event was published")
 	}
 	consistent(t, q)
 	if q.release("3") != 0 {
-		t.Error("an asking outlived its approval")
+		t.Error("a request outlived its approval")
 	}
 	if gone, less := q.drop("3"); gone != nil || less != nil {
 		t.Error("dropped after its end")
@@ -118,7 +118,7 @@ func TestQueueOfTheDaemonBefore(t *testing.T) {
 	q.load(&entry{n: 9, digest: "x", view: api.Approval{ID: "A9"}}, []string{"1", "2"})
 	consistent(t, q)
 	if e, isNew, changed := q.ask("2", "x", Request{}); e.n != 9 || isNew || changed {
-		t.Error("asked again, it is another one")
+		t.Error("repeated, it is a new one")
 	}
 	if !reflect.DeepEqual(q.unheld(), []string{"1"}) {
 		t.Errorf("%v", q.unheld())
@@ -128,7 +128,7 @@ func TestQueueOfTheDaemonBefore(t *testing.T) {
 	}
 }
 
-// After any sequence of operations the maps agree, and each number was used once.
+// FuzzQueue checks that after any sequence of operations the maps agree, and each number was used once.
 func FuzzQueue(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 10, 11, 20, 21, 30, 40, 50, 60})
 	f.Add([]byte{0, 0, 16, 16, 32, 48, 0, 64, 80})
@@ -170,7 +170,8 @@ func FuzzQueue(f *testing.F) {
 	})
 }
 
-// The queue reports since when programs of a session wait, and notifies of changes.
+// TestQueue_NotifiesChanges checks that the queue reports since when programs of a session wait, and notifies of
+// changes.
 //
 // FEATURES: R63
 func TestQueue_NotifiesChanges(t *testing.T) {
@@ -191,7 +192,7 @@ func TestQueue_NotifiesChanges(t *testing.T) {
 	s, other := q.change("s"), q.change("other")
 	put("line", Line, "s", now)
 	if !closed(s) || closed(other) || q.oldestBlocking("s", now) != nil {
-		t.Fatal("a line that waits is told of otherwise")
+		t.Fatal("a waiting line is reported differently")
 	}
 	s = q.change("s")
 	first, second := put("1", Execution, "s", now), put("2", Network, "s", now.Add(time.Second))
@@ -202,14 +203,14 @@ func TestQueue_NotifiesChanges(t *testing.T) {
 	s = q.change("s")
 	q.close(first, nil)
 	if !closed(s) || q.oldestBlocking("s", now) != second {
-		t.Error("what is answered is not told of")
+		t.Error("the answer is not published")
 	}
 	s = q.change("s")
 	q.release("2")
 	if q.drop("2"); !closed(s) || q.oldestBlocking("s", now) != nil {
-		t.Error("what is gone is not told of")
+		t.Error("the closing is not published")
 	}
 	if len(q.changes) != 0 {
-		t.Errorf("%d sessions are looked at by nobody", len(q.changes))
+		t.Errorf("%d sessions still have change channels without watchers", len(q.changes))
 	}
 }

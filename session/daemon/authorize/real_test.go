@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// Words are judged by the files that their links lead to, for programs that destroy files; and commands with their
-// environment.
+// TestBehindLinks checks that words are judged by the files that their links lead to, for programs that destroy files,
+// and for commands with their environment.
 //
 // FEATURES: R60 R107
 func TestBehindLinks(t *testing.T) {
@@ -75,10 +75,10 @@ func TestBehindLinks(t *testing.T) {
 	with := plain
 	with.Settings = []string{"GIT_SSH_COMMAND=/tmp/x"}
 	if digestOf(&plain) == digestOf(&with) {
-		t.Error("an asking with settings is the one without")
+		t.Error("a request with settings equals the one without")
 	}
 	if !sameWords(&plain, keptOf(&plain)) || sameWords(&with, keptOf(&plain)) || sameWords(&plain, keptOf(&with)) || !sameWords(&with, keptOf(&with)) {
-		t.Error("an answer for an asking with settings is taken for one without")
+		t.Error("an answer for a request with settings applies to one without")
 	}
 	j := policy.Judgement{}
 	if v := newView(1, &with, &j, nil); !slices.Equal(v.Argv, []string{"env", "GIT_SSH_COMMAND=/tmp/x", "git", "push"}) {

@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Requests made with a token are closed when it is revoked: their callers are rejected, and a later answer runs
-// nothing. Other callers of the same request keep waiting.
+// TestRevokedTokensAskNothing checks that requests made with a token are closed when it is revoked: their callers are
+// rejected, and a later answer runs nothing. Other callers of the same request keep waiting.
 //
 // FEATURES: R63
 func TestRevokedTokensAskNothing(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// The state that earlier lines left in a shell counts for the next line, also in the next daemon. Unknown state needs
-// approval.
+// TestLinesRememberedOfASession checks that the state that earlier lines left in a shell counts for the next line, also
+// in the next daemon. Unknown state needs approval.
 //
 // FEATURES: R60 R61 R62
 func TestLinesRememberedOfASession(t *testing.T) {
@@ -93,7 +93,7 @@ func TestLinesRememberedOfASession(t *testing.T) {
 	a.Since = began
 	_, p, _ := g.Begin(t.Context(), a)
 	if p == nil {
-		t.Fatal("nothing is asked")
+		t.Fatal("no approval request")
 	}
 	if why := p.Approval().Judgement.Why; !strings.Contains(why, "the text of command 4 was not recorded") {
 		t.Errorf("the reason is %q", why)
@@ -120,8 +120,8 @@ func TestLinesRememberedOfASession(t *testing.T) {
 	want(g, "ls", began, policy.Ask)
 }
 
-// A line judged again when it is submitted takes lines submitted in between into account, and --yes counts no more than
-// before.
+// TestLinesJudgedAgain checks that a line judged again when it is submitted takes lines submitted in between into
+// account, and --yes counts no more than before.
 //
 // FEATURES: R60 R62
 func TestLinesJudgedAgain(t *testing.T) {
@@ -133,11 +133,11 @@ func TestLinesJudgedAgain(t *testing.T) {
 	a := line("1", "$x -rf /", agent)
 	a.Since = began
 	if j := g.Reevaluate(t.Context(), a); j.Verdict != policy.Ask {
-		t.Errorf("of a variable that nobody set: %v", j.Verdict)
+		t.Errorf("a variable that was never set: %v", j.Verdict)
 	}
 	a.Yes = true
 	if j := g.Reevaluate(t.Context(), a); j.Verdict != policy.Ask {
-		t.Errorf("of an agent that says yes: %v", j.Verdict)
+		t.Errorf("an agent with --yes: %v", j.Verdict)
 	}
 	exit := 0
 	c := store.Command{Session: "s", N: 1, Text: "x=rm", Source: "agent:bot", State: store.CommandDone, Started: began.Add(time.Second), Cwd: "/home/u/p", ExitCode: &exit}
@@ -149,8 +149,9 @@ func TestLinesJudgedAgain(t *testing.T) {
 	}
 }
 
-// An allowed line is not run if it means something else by then: the shell got other lines during the approval, or
-// changed its directory. Lines without effect on it, and the user's own, do not matter.
+// TestLinesThatMeanSomethingElseByNow checks that an allowed line is not run if it means something else by then: the
+// shell got other lines during the approval, or changed its directory. Lines without effect on it, and the user's own,
+// do not matter.
 //
 // FEATURES: R62 R63 R107
 func TestLinesThatMeanSomethingElseByNow(t *testing.T) {
@@ -198,7 +199,8 @@ func TestLinesThatMeanSomethingElseByNow(t *testing.T) {
 	}
 }
 
-// Lines that never become commands of the shell, and users' lines, do not make ordinary work need approval.
+// TestOrdinaryWorkAfterManyLines checks that lines that never become commands of the shell, and users' lines, do not
+// make ordinary work need approval.
 //
 // FEATURES: R61 R62
 func TestOrdinaryWorkAfterManyLines(t *testing.T) {
@@ -239,12 +241,12 @@ func TestOrdinaryWorkAfterManyLines(t *testing.T) {
 		give(fmt.Sprintf("z=%d", i), person, began)
 	}
 	if _, p, err := g.Begin(t.Context(), Request{ID: "full", Kind: Line, Actor: agent, Session: "s", Line: "ls", Shell: "bash", Since: began}); p == nil || err != nil {
-		t.Error("nobody is asked though it is not known any more what the shell was told", err)
+		t.Error("no approval request although the shell's state is unknown", err)
 	}
 	give("ls", agent, began.Add(time.Hour)) // another shell
 }
 
-// The value of a secret is not recorded: what is known of it is what a line has assigned.
+// TestSecretsThatLinesAssign checks that the value of a secret is not recorded: only that a line has assigned it.
 //
 // FEATURES: R61 R62
 func TestSecretsThatLinesAssign(t *testing.T) {
@@ -277,8 +279,8 @@ func TestSecretsThatLinesAssign(t *testing.T) {
 	}
 }
 
-// A line judged while another is about to be submitted is judged after that one. A line that is not submitted has no
-// effect.
+// TestConcurrentLines_JudgedInOrder checks that a line judged while another is about to be submitted is judged after
+// that one. A line that is not submitted has no effect.
 //
 // FEATURES: R61 R62
 func TestConcurrentLines_JudgedInOrder(t *testing.T) {
@@ -325,7 +327,7 @@ func (w whileItIsWritten) RecordDecision(ctx context.Context, r Record) error {
 	return w.Audit.RecordDecision(ctx, r)
 }
 
-// An agent's incomplete line needs no approval: it is rejected, with a hint.
+// TestHalfALineIsRefused checks that an agent's incomplete line needs no approval: it is rejected, with a hint.
 //
 // FEATURES: R61 R62
 func TestHalfALineIsRefused(t *testing.T) {

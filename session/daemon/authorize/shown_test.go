@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// answered has a user allow an asking once.
+// answered returns the result of a request that a user allows once.
 func answered(t *testing.T, g house, a Request) string {
 	t.Helper()
 	p := waiting(t, g, a)
@@ -27,7 +27,8 @@ func answered(t *testing.T, g house, a Request) string {
 	return p.ID()
 }
 
-// An answer "once" holds for the shown files: another program of the same name needs approval, with its file.
+// TestOnceIsForTheFileThatWasShown checks that an answer "once" holds for the shown files: another program of the same
+// name needs approval, with its file.
 //
 // FEATURES: R63 R107
 func TestOnceIsForTheFileThatWasShown(t *testing.T) {
@@ -66,7 +67,7 @@ func TestOnceIsForTheFileThatWasShown(t *testing.T) {
 		{"/tmp/evil/rm -r x", "/tmp/evil/rm", false},
 		{"/tmp/evil/rm -r x", "/usr/bin/rm", true},
 	} {
-		for _, cwd := range []string{project, link} { // what is executed is named without links
+		for _, cwd := range []string{project, link} { // executed files are named without links
 			g := open(t, t.TempDir())
 			a := line("job", row.line, agent)
 			a.Policy, a.Cwd = "listed", cwd
@@ -82,7 +83,8 @@ func TestOnceIsForTheFileThatWasShown(t *testing.T) {
 	}
 }
 
-// So is a command that a session was started with: neither its first word nor the words of its line make another file it.
+// TestOnceIsForTheFileThatStarts checks that the same holds for the command of a new session: the file of its first
+// word, and of the words of its line, must be the shown one.
 //
 // FEATURES: R63 R107
 func TestOnceIsForTheFileThatStarts(t *testing.T) {
@@ -95,7 +97,7 @@ func TestOnceIsForTheFileThatStarts(t *testing.T) {
 		{Request{Argv: []string{"git", "push"}, Path: "/usr/bin/git"}, "/usr/bin/git", []string{"git", "push"}, false},
 		{Request{Argv: []string{"git", "push"}, Path: "/usr/bin/git"}, "/tmp/x/git", []string{"git", "push"}, true},
 		{Request{Argv: []string{"git", "push"}, Path: "/usr/bin/git"}, "/tmp/x/other", []string{"git", "push"}, true},
-		{Request{Argv: []string{"python3", "x"}, Path: "/usr/bin/python3"}, "/usr/bin/python3.12", []string{"python3", "x"}, false}, // what the link leads to
+		{Request{Argv: []string{"python3", "x"}, Path: "/usr/bin/python3"}, "/usr/bin/python3.12", []string{"python3", "x"}, false}, // the link's target
 		{Request{Argv: []string{"python3", "x"}}, "/usr/bin/python3.12", []string{"python3", "x"}, false},
 		{Request{Argv: []string{"git", "push"}}, "/usr/bin/git", []string{"git", "push"}, false},
 		{Request{Argv: []string{"git", "push"}}, "/usr/bin/other", []string{"git", "push"}, true},
@@ -127,8 +129,8 @@ func TestOnceIsForTheFileThatStarts(t *testing.T) {
 	}
 }
 
-// A file that a line names must be the shown one: if it was rewritten or replaced before the answer, nothing is run,
-// also under the next daemon.
+// TestLineIsForTheFilesThatItNamed checks that a file that a line names must be the shown one: if it was rewritten or
+// replaced before the answer, nothing is run, also under the next daemon.
 //
 // FEATURES: R63 R107
 func TestLineIsForTheFilesThatItNamed(t *testing.T) {
@@ -161,7 +163,7 @@ func TestLineIsForTheFilesThatItNamed(t *testing.T) {
 				g = open(t, dir)
 				p = waiting(t, g, a)
 				if p.ID() != id {
-					t.Fatalf("%s: asked again as %s", name, p.ID())
+					t.Fatalf("%s: requested again as %s", name, p.ID())
 				}
 			}
 			if _, err := g.Answer(t.Context(), id, person, api.ApprovalAnswer{Answer: "once"}); err != nil {
@@ -175,8 +177,8 @@ func TestLineIsForTheFilesThatItNamed(t *testing.T) {
 	}
 }
 
-// Nor is a file that the line has an interpreter run exchanged, however it is given it, also where a session is started with that.
-// What a program only reads may change.
+// TestLineIsForTheScriptsThatItRuns checks that a script that the line's interpreter runs must be the shown file too,
+// however it is passed, also in a line that starts a session. A file that a program only reads may change.
 //
 // FEATURES: R63 R107
 func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
@@ -227,7 +229,8 @@ func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
 	}
 }
 
-// Nor is one exchanged between the answer and its execution.
+// TestLineIsForTheFilesThatStart checks that a file that is exchanged between the answer and its execution is not
+// executed.
 //
 // FEATURES: R63 R107
 func TestLineIsForTheFilesThatStart(t *testing.T) {
@@ -271,8 +274,8 @@ func TestLineIsForTheFilesThatStart(t *testing.T) {
 	}
 }
 
-// A line that changes a script and then runs it needs one approval, with both reasons. If the line does not show the
-// change, a changed file needs a new one.
+// TestLineThatChangesItsScript checks that a line that changes a script and then runs it needs one approval, with both
+// reasons. If the line does not show the change, a changed file needs a new one.
 //
 // FEATURES: R63 R107
 func TestLineThatChangesItsScript(t *testing.T) {
@@ -308,7 +311,7 @@ func TestLineThatChangesItsScript(t *testing.T) {
 				return strings.Contains(c.Why, "; this line changes "+filepath.Join(root, "s.sh")+" before it runs it")
 			})
 			if told != c.told {
-				t.Errorf("%s: told %v: %+v", text, told, v.Judgement.Commands)
+				t.Errorf("%s: reported %v: %+v", text, told, v.Judgement.Commands)
 			}
 			if _, err := p.Wait(t.Context()); err != nil {
 				t.Fatal(err)
@@ -335,7 +338,8 @@ func TestLineThatChangesItsScript(t *testing.T) {
 	}
 }
 
-// The system's interpreter behind a shown name is the shown one, whatever its file name. No other file is.
+// TestNamesThatAreLinks checks that the system's interpreter behind a shown name is the shown one, whatever its file
+// name. No other file is.
 func TestNamesThatAreLinks(t *testing.T) {
 	sh := realFile("/bin/sh")
 	if filepath.Base(sh) == "sh" || !isSystemProgram(sh) || !slices.Contains(interpreters, filepath.Base(sh)) {

@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Lines of one session that wait together and are answered before the first of them runs: what each executes is not asked
-// about again while it has not ended, and is once it has.
+// TestLinesThatAreAnsweredTogether checks that executions of several pending lines of a session, all answered before
+// the first runs, need no further approval until their line ends.
 //
 // FEATURES: R63 R107
 func TestLinesThatAreAnsweredTogether(t *testing.T) {
@@ -50,14 +50,14 @@ func TestLinesThatAreAnsweredTogether(t *testing.T) {
 	}
 	for i := range lines {
 		if answer, p := removes(i, "runs"); p != nil || answer.Approval != all[i].ID() {
-			t.Errorf("what line %d executes is asked about again: %+v", i, answer)
+			t.Errorf("an execution of line %d needs approval again: %+v", i, answer)
 		}
 		g.LineFinished("s", fmt.Sprintf("job-%d", i))
 		if i == lines-1 {
 			break // of the last one something may run on
 		}
 		if _, p := removes(i, "has run"); p == nil {
-			t.Errorf("line %d is over, and what it was allowed goes on", i)
+			t.Errorf("line %d has ended, and its approval still counts", i)
 		}
 	}
 	b := line("job-last", "ls", agent)
@@ -66,7 +66,7 @@ func TestLinesThatAreAnsweredTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, p := removes(lines-1, "has run"); p == nil {
-		t.Error("the last line is over, the session was given another, and what it was allowed goes on")
+		t.Error("the last line has ended, the session got another, and the old approval still counts")
 	}
 	for i := range 3 * maxFlights {
 		a := line(fmt.Sprintf("many-%d", i), "ls", agent)
@@ -76,11 +76,11 @@ func TestLinesThatAreAnsweredTogether(t *testing.T) {
 		}
 	}
 	if n := len(g.flights["s"]); n != maxFlights {
-		t.Errorf("%d lines are kept", n)
+		t.Errorf("%d lines are stored", n)
 	}
 }
 
-// ruled is a house with rules in a file, and what changes them: as if they had been left alone since.
+// ruled returns a house with rules in a file, and a function that changes them, with modification times long ago.
 func ruled(t *testing.T, rules string) (house, func(string)) {
 	t.Helper()
 	dir := t.TempDir()
@@ -103,8 +103,8 @@ func ruled(t *testing.T, rules string) (house, func(string)) {
 	}
 }
 
-// Pending requests are judged again when rules change: denied ones are rejected, allowed ones proceed, and the others
-// stay pending.
+// TestPendingApprovals_ReevaluatedOnRuleChange checks that pending requests are judged again when rules change: denied
+// ones are rejected, allowed ones proceed, and the others stay pending.
 //
 // FEATURES: R61 R63
 func TestPendingApprovals_ReevaluatedOnRuleChange(t *testing.T) {
@@ -112,7 +112,7 @@ func TestPendingApprovals_ReevaluatedOnRuleChange(t *testing.T) {
 	rm, touch, mkdir := waiting(t, g, line("j1", "rm x", person)), waiting(t, g, line("j2", "touch x", person)), waiting(t, g, line("j3", "mkdir x", person))
 	g.Reconsider(t.Context())
 	if n := g.Pending(); n != 3 {
-		t.Fatalf("%d wait under the rules that they were asked by", n)
+		t.Fatalf("%d are pending under the rules of their requests", n)
 	}
 	change(`deny = ["rm"]` + "\n" + `ask = ["mkdir"]`)
 	g.Reconsider(t.Context())
@@ -140,8 +140,8 @@ func TestPendingApprovals_ReevaluatedOnRuleChange(t *testing.T) {
 	}
 }
 
-// An answer to what the rules deny by now is refused with the reason, also before anything else has noticed; a rejection is
-// one.
+// TestAnswerToWhatIsDeniedByNow checks that an answer to a request that the rules deny by now is rejected with the
+// reason, even if no other operation has noticed the rules yet. A rejection is accepted.
 //
 // FEATURES: R61 R63
 func TestAnswerToWhatIsDeniedByNow(t *testing.T) {
@@ -159,7 +159,7 @@ func TestAnswerToWhatIsDeniedByNow(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if _, err := first.Wait(t.Context()); codeOf(err) != api.CodeDenied {
-			t.Errorf("who asked: %v", err)
+			t.Errorf("caller: %v", err)
 		}
 		if _, err := g.Answer(t.Context(), second.ID(), person, api.ApprovalAnswer{Answer: "reject", Feedback: "no"}); err != nil {
 			t.Error(err)
@@ -170,7 +170,8 @@ func TestAnswerToWhatIsDeniedByNow(t *testing.T) {
 	}
 }
 
-// An admitted command that contains no information about its executions is not stored: thousands of sessions have one.
+// TestPlainCommands_NotStored checks that an admitted command that contains no information about its executions is not
+// stored: thousands of sessions have one.
 //
 // FEATURES: R61
 func TestPlainCommands_NotStored(t *testing.T) {
@@ -191,11 +192,11 @@ func TestPlainCommands_NotStored(t *testing.T) {
 		change(&a, &answer)
 		g.Started(name, a, answer)
 		if g.lastFlight(name) == nil {
-			t.Errorf("%s is not kept", name)
+			t.Errorf("%s is not stored", name)
 		}
 		g.Started(name, plain, Answer{})
 		if g.lastFlight(name) != nil {
-			t.Errorf("%s is kept once the session was given another", name)
+			t.Errorf("%s is stored once the session got another line", name)
 		}
 	}
 }
@@ -218,7 +219,7 @@ func TestState_IsShared(t *testing.T) {
 					t.Errorf("%v (%s: %s)", j.Verdict, j.Rule, j.Why)
 				}
 				if after := state.After(l, policy.RanFully); after != state {
-					t.Error("a call that sets nothing has changed what is known")
+					t.Error("a call without settings has changed the state")
 				}
 			}
 		})

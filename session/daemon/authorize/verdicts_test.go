@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// An allowed verdict is cached by all its inputs: any difference is judged again. Denials and requirements are judged
-// each time.
+// TestVerdicts checks that an allowed verdict is cached by all its inputs: any difference is judged again. Denials and
+// requirements are judged each time.
 //
 // FEATURES: R107
 func TestVerdicts(t *testing.T) {
@@ -21,7 +21,7 @@ func TestVerdicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := reflect.TypeFor[policy.Line]().NumField(); n != 8 {
-		t.Errorf("a line has %d fields: is what is new in the key of what is remembered?", n)
+		t.Errorf("a line has %d fields: is the new one in the cache's key?", n)
 	}
 	var v verdicts
 	base := policy.Line{Cwd: "/p", Home: "/home/u", Shell: "bash", Account: "/home/u"}
@@ -42,13 +42,13 @@ func TestVerdicts(t *testing.T) {
 		other(&l)
 		v.judgeArgv(engine, "/usr/bin/cat", []string{"cat", "f"}, l)
 		if v.count != i+2 {
-			t.Errorf("%+v is taken for %+v", l, base)
+			t.Errorf("%+v gets the verdict of %+v", l, base)
 		}
 	}
 	for _, words := range [][]string{{"cat", "f", ""}, {"cat f"}, {"cat", "f", "g"}, {"ca", "tf"}} {
 		before := v.count
 		if v.judgeArgv(engine, "/usr/bin/cat", words, base); v.count != before+1 {
-			t.Errorf("%q is taken for another", words)
+			t.Errorf("%q gets the verdict of another line", words)
 		}
 	}
 	before := v.count
@@ -67,7 +67,7 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("%+v, %d remembered", j, v.count-before)
 	}
 	if j := v.judgeArgv(engine, "/usr/bin/curl", []string{"curl", "x"}, base); j.Verdict != policy.Deny {
-		t.Errorf("what other rules allow is allowed: %+v", j)
+		t.Errorf("a line allowed by other rules is allowed: %+v", j)
 	}
 	v.judgeArgv(engine, "/usr/bin/cat", []string{"cat", strings.Repeat("x", maxVerdictBytes)}, base)
 	if v.count != before+1 {
@@ -95,7 +95,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// What was allowed before a rule was written is denied by it.
+// TestVerdictsFollowTheRules checks that an execution that was allowed before a rule was written is denied by that
+// rule.
 //
 // FEATURES: R107
 func TestVerdictsFollowTheRules(t *testing.T) {

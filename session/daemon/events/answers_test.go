@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// What was asked is known with the first who did it, or with the last who refused; who is late is not waited for.
+// TestAnswers checks that a question ends with the first client that did it, or with the last that refused. Late
+// answers are not awaited.
 //
 // FEATURES: R117
 func TestAnswers(t *testing.T) {
@@ -55,7 +56,7 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%v, %q after %v", did, refused, time.Since(begun))
 				}
 				if a.Answer(q.ID, 1, "") || len(a.open) > 0 {
-					t.Error("it is waited for still")
+					t.Error("it is still awaited")
 				}
 			})
 		})

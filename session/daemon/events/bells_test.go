@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The first bell is told of at once, those that ring meanwhile together, and a bell after a rest at
-// once again.
+// TestBells checks that the first bell is published at once, bells shortly after it together, and a bell after a pause
+// at once again.
 //
 // FEATURES: R21
 func TestBells(t *testing.T) {
@@ -29,7 +29,7 @@ func TestBells(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !slices.Equal(told, want) {
-				t.Errorf("%s: told %v, want %v", when, told, want)
+				t.Errorf("%s: published %v, want %v", when, told, want)
 			}
 		}
 		var b Bells
@@ -53,7 +53,8 @@ func TestBells(t *testing.T) {
 	})
 }
 
-// Listeners that come after the end, or leave before it, are told nothing and hold no other up.
+// TestBusWithoutListeners checks that listeners that come after the end, or leave before it, get no event and block no
+// other.
 func TestBusWithoutListeners(t *testing.T) {
 	var b Bus
 	b.Publish("state", nil)
@@ -61,13 +62,13 @@ func TestBusWithoutListeners(t *testing.T) {
 	b.Unsubscribe(l)
 	b.Publish("state", nil)
 	if len(l.C) != 0 {
-		t.Error("one that left is told")
+		t.Error("a listener that left gets an event")
 	}
 	b.Unsubscribe(l) // twice
 	b.Close()
 	b.Close()
 	if _, open := <-b.Listen().C; open {
-		t.Error("one that came after the end waits")
+		t.Error("a listener that came after the end waits")
 	}
 	b.Publish("state", nil)
 }

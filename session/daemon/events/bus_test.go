@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A slow listener loses events and is told how many; the others do not wait for it.
+// TestBus checks that a slow listener loses events and gets their number. The others do not wait for it.
 //
 // FEATURES: R21
 func TestBus(t *testing.T) {

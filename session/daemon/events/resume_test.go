@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Who comes again is told what it missed, once and in order, as long as that is kept; else it is told that it is not.
+// TestResume checks that a returning listener gets the events that it missed, once and in order, as long as they are
+// kept; otherwise it gets a notice of the loss.
 //
 // FEATURES: R21 R86
 func TestResume(t *testing.T) {
@@ -36,7 +37,7 @@ func TestResume(t *testing.T) {
 		}
 		b.Unsubscribe(l)
 	}
-	// How many are lost is known of this daemon's only.
+	// Only this daemon's lost events are counted.
 	for after, lost := range map[uint64]uint64{newest - 2*keptEvents: 2 * keptEvents, 1000: 5 * keptEvents, 999: 0, 0: 0, newest + 1: 0} {
 		l, missed, seq := b.Resume(after)
 		if len(missed) != 1 || missed[0].Kind != "lost" || missed[0].Lost != lost || missed[0].Seq != newest || seq != newest {
@@ -51,7 +52,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A bus of which nothing was told before has nothing to tell again.
+// TestResumeAtTheBeginning checks that a bus without earlier events repeats none.
 func TestResumeAtTheBeginning(t *testing.T) {
 	var b Bus
 	b.StartAfter(7)

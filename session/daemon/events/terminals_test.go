@@ -7,7 +7,7 @@ import "testing"
 func TestTerminals(t *testing.T) {
 	var all Terminals
 	if all.Send([]byte("x")) != 0 {
-		t.Error("nobody is there and somebody is reached")
+		t.Error("without clients a client was reached")
 	}
 	slow, leave := all.Join()
 	for range cap(slow) {
@@ -18,6 +18,6 @@ func TestTerminals(t *testing.T) {
 	}
 	leave()
 	if len(all.set) != 0 {
-		t.Error("who left is still there")
+		t.Error("a client that left is still listed")
 	}
 }

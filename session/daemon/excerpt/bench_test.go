@@ -29,7 +29,8 @@ func much() map[string]string {
 	return map[string]string{"log": log.String(), "short lines": strings.Repeat("y\r\n", 10<<20/3), "base64": encoded.String()}
 }
 
-// What a digest of 10 MB of a session's output costs, read from its journal, as an agent asks for it.
+// BenchmarkDigestOfMuch measures a digest of 10 MB of a session's output that is read from its journal, as for an
+// agent.
 //
 // FEATURES: R105
 func BenchmarkDigestOfMuch(b *testing.B) {
@@ -40,7 +41,7 @@ func BenchmarkDigestOfMuch(b *testing.B) {
 	})
 }
 
-// The same without folding, and as a user may see it.
+// BenchmarkDigestUnfolded measures the same without folding, and as for a user.
 func BenchmarkDigestUnfolded(b *testing.B) {
 	each(b, func(b *testing.B, s *session.Session, size int) {
 		if _, err := Plain(b.Context(), s, 0, uint64(size), Limits{Bytes: 8000, Digest: true}); err != nil {
@@ -49,7 +50,7 @@ func BenchmarkDigestUnfolded(b *testing.B) {
 	})
 }
 
-// Its head and tail.
+// BenchmarkHeadAndTail measures the head and tail of 10 MB of output.
 func BenchmarkHeadAndTail(b *testing.B) {
 	each(b, func(b *testing.B, s *session.Session, size int) {
 		if _, err := Plain(b.Context(), s, 0, uint64(size), Limits{Bytes: 8000}); err != nil {
@@ -58,7 +59,7 @@ func BenchmarkHeadAndTail(b *testing.B) {
 	})
 }
 
-// Where a line is, of lines that are nearly at the end.
+// BenchmarkLineOffset measures the search for a line near the end of 10 MB of output.
 func BenchmarkLineOffset(b *testing.B) {
 	each(b, func(b *testing.B, s *session.Session, _ int) {
 		if _, err := LineOffset(b.Context(), s, 1<<40); err != nil {

@@ -40,7 +40,7 @@ func TestEachLine_PartialAfterAGap(t *testing.T) {
 	}
 }
 
-// The lines and offsets are the same, wherever the output is cut.
+// TestLineReader_AnyPieces checks that the lines and offsets are the same, wherever the output is cut.
 //
 // FEATURES: R127
 func TestLineReader_AnyPieces(t *testing.T) {

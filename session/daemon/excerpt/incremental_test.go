@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// What is read while it is printed is what is read of it all at its end: with whatever it is made of, wherever the readings
-// stopped, and where a secret becomes known in between that stands in what was read.
+// TestIncrementalDigest checks that a digest made while output arrives equals the digest of the whole output: for any
+// content, any boundaries of the reads, and a secret of the earlier output that becomes known in between.
 //
 // FEATURES: R21 R66 R105
 func TestIncrementalDigest(t *testing.T) {
@@ -71,7 +71,7 @@ func TestIncrementalDigest(t *testing.T) {
 	}
 }
 
-// someOutput is about n bytes of lines, of what is no text, and of what programs do to a screen.
+// someOutput returns about n bytes of lines, of binary data, and of sequences that change a screen.
 func someOutput(rnd *rand.Rand, n int) string {
 	var b strings.Builder
 	for b.Len() < n {
@@ -97,7 +97,8 @@ func someOutput(rnd *rand.Rand, n int) string {
 	return b.String()
 }
 
-// A piece that is not whole is left for later, and where nothing was read, or too much, all is read at once.
+// TestIncrementalDigest_SmallOutput checks that an incomplete piece is left for later, and that without an earlier
+// read, or after too much output, all is read at once.
 //
 // FEATURES: R21
 func TestIncrementalDigest_SmallOutput(t *testing.T) {

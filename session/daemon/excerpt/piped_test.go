@@ -10,7 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A result that is asked for while it is on its way is filled more than once.
+// TestBinaryIsCountedOnce checks that a result that is requested during the response is filled more than once, and its
+// binary data is counted once.
 //
 // FEATURES: R22
 func TestBinaryIsCountedOnce(t *testing.T) {

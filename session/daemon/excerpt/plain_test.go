@@ -21,7 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// printed is a session that has ended, of which only its history is there.
+// printed is an ended session of which only the history exists.
 func printed(t testing.TB, write func(j *journal.Journal), with ...func(*session.Config)) *session.Session {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,8 +56,8 @@ func text(parts ...string) func(j *journal.Journal) {
 	}
 }
 
-// A range of output is text within its budget: what is left out is counted, with the command that reads it,
-// and what is no text is left out.
+// TestPlain checks that a range of output is returned as text within its budget: omitted lines are counted, with the
+// command that reads them, and binary data is omitted.
 //
 // FEATURES: R21 R22
 func TestPlain(t *testing.T) {
@@ -99,7 +99,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// Whoever goes on from where a text says is told all of the rest: a character or a sequence that was cut is whole then.
+// TestPlain_ContinuesAtOffset checks that a caller that continues at the offset of a text gets all of the rest: a
+// character or a sequence that was cut is complete then.
 //
 // FEATURES: R21 R88
 func TestPlain_ContinuesAtOffset(t *testing.T) {
@@ -114,7 +115,7 @@ func TestPlain_ContinuesAtOffset(t *testing.T) {
 	}
 }
 
-// What was lost is said where it would stand.
+// TestPlainWithGaps checks that a gap in the output is reported at its place.
 //
 // FEATURES: R21
 func TestPlainWithGaps(t *testing.T) {
@@ -142,7 +143,7 @@ func TestPlainWithGaps(t *testing.T) {
 	}
 }
 
-// What is read ahead while lines are made is what comes next, also behind a gap.
+// TestPlainReadsAhead checks that output that is read ahead while lines are made is the next output, also after a gap.
 //
 // FEATURES: R21
 func TestPlainReadsAhead(t *testing.T) {
@@ -165,7 +166,8 @@ func TestPlainReadsAhead(t *testing.T) {
 	}
 }
 
-// Lines are found by their numbers, as the text counts them; one that is not there is at the end.
+// TestLineOffset checks that lines are found by their numbers, as the text counts them. The offset of a missing line is
+// the end.
 //
 // FEATURES: R20
 func TestLineOffset(t *testing.T) {
@@ -204,7 +206,8 @@ func TestLineOffset(t *testing.T) {
 	}
 }
 
-// A prompt is the last line, if there is text in it; a piece of a line is none, and behind a gap a line begins.
+// TestLineBefore checks that a prompt is the last line if it has text. A piece of a line is no line, and after a gap a
+// new line starts.
 //
 // FEATURES: R38
 func TestLineBefore(t *testing.T) {
@@ -236,7 +239,8 @@ func TestLineBefore(t *testing.T) {
 	}
 }
 
-// Of very much output the middle is counted and not made text, in the same way.
+// TestPlainOfMuch checks that the middle of very long output is counted without being converted to text, with the same
+// result.
 //
 // FEATURES: R21
 func TestPlainOfMuch(t *testing.T) {
@@ -265,11 +269,11 @@ func TestPlainOfMuch(t *testing.T) {
 	}
 	kept := strings.Count(got.Text, "\n") - 1 // and the note
 	if lines := got.Omitted.Lines + kept; lines < blocks*1024-1 || lines > blocks*1024+1 {
-		t.Errorf("%d lines kept and %d left out of %d", kept, got.Omitted.Lines, blocks*1024)
+		t.Errorf("%d lines kept and %d omitted of %d", kept, got.Omitted.Lines, blocks*1024)
 	}
 }
 
-// What a command is known to print is read from its output.
+// TestParse checks that diagnostics of a known command are read from its output.
 func TestParse(t *testing.T) {
 	out := "# example.org/x\n./main.go:7:2: undefined: y\n"
 	s := printed(t, text(out))
@@ -284,7 +288,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Streams of pipes are told apart and together, each within the budget.
+// TestPiped checks that streams of pipes are returned separately and merged, each within the budget.
 //
 // FEATURES: R9 R22
 func TestPiped(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// The end is kept, as whole lines where they fit, and what is left out is counted.
+// TestTail checks that the end of the output is kept, as whole lines if they fit, and that the omitted part is counted.
 func TestTail(t *testing.T) {
 	for _, c := range []struct {
 		limit, lines, length int
@@ -26,7 +26,7 @@ func TestTail(t *testing.T) {
 			left = &api.Omitted{}
 		}
 		if !strings.HasSuffix(whole, text) || len(text) > c.limit || int64(len(whole)-len(text)) != left.Bytes || (left.Lines > 0) != (len(text) < len(whole)) {
-			t.Errorf("%+v: %d bytes, %d and %d lines left out", c, len(text), left.Bytes, left.Lines)
+			t.Errorf("%+v: %d bytes, %d and %d lines omitted", c, len(text), left.Bytes, left.Lines)
 		}
 	}
 }

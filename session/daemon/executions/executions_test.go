@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// door is a gate, and the sessions: what is asked is kept, and answered by decide.
+// door fakes the gateway and the sessions: it keeps the requests, and decide answers them.
 type door struct {
 	decide func(context.Context, authorize.Request) error
 
@@ -62,7 +62,7 @@ func (d *door) RecordUnprivileged(_, path string) {
 	d.unprivileged = append(d.unprivileged, path)
 }
 
-// process is one that waits to be asked about: any will do.
+// process starts a process that waits, as the subject of checks.
 func process(t testing.TB) int {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "read x", "marked")
@@ -81,7 +81,7 @@ func process(t testing.TB) int {
 	return cmd.Process.Pid
 }
 
-// answered has an execution judged and returns what the keeper is told.
+// answered runs the check of an execution and returns the answer that the keeper gets.
 func answered(s *Set, m *wire.Execution) syscall.Errno {
 	got := syscall.Errno(0)
 	s.Begin(m, func(errno syscall.Errno) error { got = errno; return nil })(func() {})
@@ -95,7 +95,8 @@ func newSet(t testing.TB, d *door) *Set {
 	return s
 }
 
-// env executes what the first line of a script names; everything else is an execution of its own.
+// TestOfEnv checks that env executing the interpreter that a script's first line names belongs to the script, and
+// everything else is a separate execution.
 //
 // FEATURES: R107
 func TestOfEnv(t *testing.T) {
@@ -107,7 +108,7 @@ func TestOfEnv(t *testing.T) {
 		want         bool
 	}{
 		{"/usr/bin/env", "/usr/bin/bash", parent, words, true},
-		{"/usr/bin/bash", "/usr/bin/bash", parent, words, false},    // another program that says that it is env
+		{"/usr/bin/bash", "/usr/bin/bash", parent, words, false},    // another program that claims to be env
 		{"/usr/bin/env", "/home/u/bin/bash", parent, words, false},  // not the system's
 		{"/usr/bin/env", "/usr/bin/bash", parent, words[:2], false}, // other words
 		{"/usr/bin/env", "/usr/bin/bash", parent[:2], words[:1], false},
@@ -119,11 +120,12 @@ func TestOfEnv(t *testing.T) {
 		}
 	}
 	if exe := sys.Exe(os.Getpid()); exe == "" {
-		t.Error("our own file is not known")
+		t.Error("our own file is not recognised")
 	}
 }
 
-// The gate is asked about the file that a path means, with all that is known of who executes it.
+// TestRequestForGate checks that the gateway is asked about the file that a path leads to, with all known facts of the
+// executing process.
 //
 // FEATURES: R107
 func TestRequestForGate(t *testing.T) {
@@ -157,7 +159,7 @@ func TestRequestForGate(t *testing.T) {
 		t.Errorf("without its owner's rights: %q", d.unprivileged)
 	}
 	again := *m
-	again.Path, again.Start = suid, 0 // told by one who has not looked when it started
+	again.Path, again.Start = suid, 0 // reported by a keeper that does not know the start time
 	if answered(s, &again); d.asks[1].ID != a.ID {
 		t.Errorf("%s and %s are the same execution", a.ID, d.asks[1].ID)
 	}
@@ -176,7 +178,8 @@ func TestRequestForGate(t *testing.T) {
 	}
 }
 
-// What is not there fails as it does without us, and nobody is asked; what could not be read is told as such.
+// TestNotThere checks that the execution of a missing file fails as it does without longterm, without an approval
+// request, and that an unreadable file is reported as such.
 func TestNotThere(t *testing.T) {
 	d := &door{}
 	s := newSet(t, d)
@@ -187,7 +190,7 @@ func TestNotThere(t *testing.T) {
 		}
 	}
 	if len(d.asks) != 0 {
-		t.Errorf("asked: %+v", d.asks)
+		t.Errorf("approval request: %+v", d.asks)
 	}
 	for _, name := range []string{"/memfd:x (deleted)", "/no/such/file (deleted)"} { // there by a descriptor, and by no name
 		if got := answered(s, &wire.Execution{ID: "s", PID: pid, Dir: name, Flags: 0x1000, Argv: []string{"x"}}); got != 0 || d.asks[len(d.asks)-1].Path != name || !d.asks[len(d.asks)-1].Nameless {
@@ -202,8 +205,8 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// A directory that the kernel cannot name is in no project that is known: what is executed there is asked about. One that is
-// known is judged by its rules.
+// TestUnknownDirectory_NeedsApproval checks that a directory that the kernel cannot name is in no known project:
+// executions there need approval. A known one is judged by its rules.
 //
 // FEATURES: R107
 func TestUnknownDirectory_NeedsApproval(t *testing.T) {
@@ -218,7 +221,7 @@ func TestUnknownDirectory_NeedsApproval(t *testing.T) {
 	}
 }
 
-// What is denied fails with EPERM and is kept with the reason and what to do instead.
+// TestRefused checks that a denied execution fails with EPERM and is recorded with the reason and a hint.
 //
 // FEATURES: R107
 func TestRefused(t *testing.T) {
@@ -237,8 +240,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// One that waits is given up when its process is gone, or the daemon ends, and is not answered then; one that is told of
-// again while it waits is answered once, by the newer way.
+// TestWaits checks that a waiting check ends without an answer when its process exits or the daemon ends. One that is
+// reported again while it waits is answered once, over the newer connection.
 //
 // FEATURES: R107
 func TestWaits(t *testing.T) {
@@ -278,11 +281,11 @@ func TestWaits(t *testing.T) {
 		t.Error("one is judged after the end")
 	}
 	if len(d.asks) != 3 || len(d.refused) != 0 {
-		t.Errorf("asked %d times, refused %+v", len(d.asks), d.refused)
+		t.Errorf("%d approval requests, refused %+v", len(d.asks), d.refused)
 	}
 }
 
-// What an execution costs here, without rules.
+// BenchmarkExecution measures the daemon's part of an execution check, without rules.
 func BenchmarkExecution(b *testing.B) {
 	d := &door{}
 	s := newSet(b, d)

@@ -94,7 +94,8 @@ func FuzzInterpreterOf(f *testing.F) {
 	})
 }
 
-// What a file is, is remembered of one that stays as it is; one that has changed just now, and a script, are read again.
+// TestKindsAreRemembered checks that the kind of an unchanged file is cached. A file that changed just now, and a
+// script, are read again.
 func TestKindsAreRemembered(t *testing.T) {
 	var p programs
 	sh, err := filepath.EvalSymlinks("/bin/sh")
@@ -126,7 +127,8 @@ func TestKindsAreRemembered(t *testing.T) {
 	}
 }
 
-// A name that the system has for a file of root's elsewhere is that program's; one of anybody else's is not.
+// TestSystemName checks that a link in a system directory to root's file elsewhere names that program, and a link to
+// another user's file does not.
 //
 // FEATURES: R107
 func TestSystemName(t *testing.T) {
@@ -164,6 +166,6 @@ func TestSystemName(t *testing.T) {
 		}
 	}
 	if isRootPackage(sys.ResolvedFile{Path: mine, LocalPath: mine}) || isRootPackage(sys.ResolvedFile{Path: target, LocalPath: target, IsDifferentLocally: true}) {
-		t.Error("a file of anybody's is taken for root's")
+		t.Error("another user's file counts as root's")
 	}
 }

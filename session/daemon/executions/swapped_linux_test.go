@@ -15,8 +15,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// What was allowed is the file that was there when it was asked about: another one in its place, other bytes in it, a
-// directory's link led elsewhere or another interpreter are refused, and asked about under another name.
+// TestSwappedFile_RefusedAfterApproval checks that an approval covers the file that existed at the request. Another
+// file in its place, other content, a redirected link of its directory or another interpreter are refused, and under
+// another name need approval.
 //
 // FEATURES: R107
 func TestSwappedFile_RefusedAfterApproval(t *testing.T) {
@@ -49,7 +50,7 @@ func TestSwappedFile_RefusedAfterApproval(t *testing.T) {
 			must(os.Rename(dir+"/new", dir+"/link"))
 		}, syscall.EPERM},
 		"interpreter": {func(dir string) { put(dir+"/a/sh", "another") }, syscall.EPERM},
-		"gone":        {func(dir string) { must(os.Remove(dir + "/a/tool")) }, 0}, // the kernel says so itself
+		"gone":        {func(dir string) { must(os.Remove(dir + "/a/tool")) }, 0}, // reported by the kernel itself
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())

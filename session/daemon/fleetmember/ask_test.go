@@ -15,12 +15,12 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
-// While the fleet cannot be asked, a name that is known to be one of its hosts is not taken for another machine's, and one
-// that is not is left to ssh.
+// TestNamesWhileCutOff checks that while the fleet is unreachable, a known name of one of its hosts is not used for
+// another machine, and an unknown name is left to ssh.
 //
 // FEATURES: R94
 func TestNamesWhileCutOff(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // which answers nobody
+	l, err := net.Listen("tcp", "127.0.0.1:0") // never answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestNamesWhileCutOff(t *testing.T) {
 	m := New(Config{Dir: dir, Log: slog.New(slog.DiscardHandler), Handler: http.NotFoundHandler()})
 	m.remember([]api.FleetHost{{Host: "seen"}, {Host: "Not a name"}})
 	m.remember([]api.FleetHost{{Host: "later"}, {Host: "seen"}})
-	_ = l.Close() // so that the first attempt to connect is over at once
+	_ = l.Close() // so that the first connection attempt ends at once
 	if err := m.Reload(); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,8 @@ func TestNamesWhileCutOff(t *testing.T) {
 	}
 }
 
-// What ran on a host of which nothing is heard counts as lost, and what ended has ended.
+// TestSessionsOfHostsThatAreAway checks that a running session of an unreachable host counts as lost, and an ended one
+// as ended.
 //
 // FEATURES: R94
 func TestSessionsOfHostsThatAreAway(t *testing.T) {
@@ -77,7 +78,7 @@ func TestSessionsOfHostsThatAreAway(t *testing.T) {
 		{Host: "here", Record: "1", Value: []byte(`{"id":"1","state":"running"}`)},
 		{Host: "gone", Record: "2", Value: []byte(`{"id":"2","state":"running"}`)},
 		{Host: "gone", Record: "3", Value: []byte(`{"id":"3","state":"exited"}`)},
-		// What JetStream answers to a member that had it put there.
+		// JetStream's answer to a member that stored a record.
 		{Host: "gone", Value: []byte(`{"stream":"KV_LT_REGISTRY","seq":7}`)},
 		{Host: "here", Record: "4", Value: []byte(`{"stream":"KV_LT_REGISTRY","seq":8}`)},
 	})
@@ -93,7 +94,8 @@ func TestSessionsOfHostsThatAreAway(t *testing.T) {
 	}
 }
 
-// What a host said late is no wrong clock; a clock that is wrong is told.
+// TestWrongClocks_Reported checks that a late message of a host does not count as a wrong clock, and a wrong clock is
+// reported.
 //
 // FEATURES: R94
 func TestWrongClocks_Reported(t *testing.T) {
@@ -110,7 +112,8 @@ func TestWrongClocks_Reported(t *testing.T) {
 	}
 }
 
-// A host that the registry keeps though nothing was heard of it any more is away, as its sessions are.
+// TestStaleHostIsAway checks that a host that is in the registry but has not been heard of for long is unreachable, and
+// so are its sessions.
 //
 // FEATURES: R94
 func TestStaleHostIsAway(t *testing.T) {

@@ -15,13 +15,13 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/replica"
 )
 
-// stock is what a fleet keeps of a host, and the shelf that it is put on: each session's size by its id. Only who fills uses
-// it.
+// stock fakes a fleet's replica of a host, and the directory for it: each session's size by its id. Only the filling
+// goroutine uses it.
 type stock struct {
 	ReplicaDaemon
 	of      map[string]*stocked
 	fetched []string
-	here    map[string]bool // with what it printed
+	here    map[string]bool // sessions with output
 	fetches func(ctx context.Context, id string) error
 }
 
@@ -80,7 +80,8 @@ func (s *stock) Resolve(id string) (string, error) {
 func (s *stock) CatchUp(context.Context) {}
 func (s *stock) Close()                  {}
 
-// inStock is a lost host with room for so many bytes, and what is kept of it. end is when a session was copied last, too.
+// inStock returns a lost host with space for a number of bytes, and its replica. end is also the time when a session
+// was copied last.
 func inStock(t *testing.T, most uint64, of map[string]*stocked) (*HostReplica, *stock) {
 	t.Helper()
 	s := &stock{of: of, here: map[string]bool{}}
@@ -101,8 +102,8 @@ func need(t *testing.T, l *HostReplica, what ReplicaSlice, ref string) (api.Flee
 	return said, done
 }
 
-// A search has all sessions that there is room for, and counts the others. What a session printed that is not kept any
-// more takes no room.
+// TestSearchOfALostHostHasWhatFits checks that a search reads all sessions that fit, and counts the others. Output that
+// is no longer kept takes no space.
 //
 // FEATURES: R94
 func TestSearchOfALostHostHasWhatFits(t *testing.T) {
@@ -119,7 +120,7 @@ func TestSearchOfALostHostHasWhatFits(t *testing.T) {
 	}
 }
 
-// What is read stays until it was read; then it makes room for another.
+// TestWhatIsReadStays checks that a replica stays while it is read, and then makes room for another.
 //
 // FEATURES: R94
 func TestWhatIsReadStays(t *testing.T) {
@@ -146,11 +147,12 @@ func TestWhatIsReadStays(t *testing.T) {
 	_, done := need(t, l, RecordsOnly, "")
 	defer done()
 	if s.here["a"] || l.sessions["a"].newest.To.Offset != 11 {
-		t.Errorf("what was not read any more is still old: %v", s.here)
+		t.Errorf("a replica that is no longer read is still old: %v", s.here)
 	}
 }
 
-// A request that is cut off hides nothing from the next one.
+// TestRequestThatIsCutOffHidesNothing checks that a canceled request does not remove sessions from the result of the
+// next one.
 //
 // FEATURES: R94
 func TestRequestThatIsCutOffHidesNothing(t *testing.T) {
@@ -188,8 +190,8 @@ func TestRequestThatIsCutOffHidesNothing(t *testing.T) {
 	}
 }
 
-// Who waits for another request's fetching may go away, and so may the whole fleet: that waits for who fetches alone, and
-// keeps no other host's copies from being read.
+// TestWaitingForALostHostIsCutOff checks that a caller that waits for another request's fetch can leave, and so can the
+// whole fleet. The fetch affects only its own callers, and blocks no other host's replicas.
 //
 // FEATURES: R94
 func TestWaitingForALostHostIsCutOff(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
-// BenchmarkRead reads what 1,000 hosts with 100 sessions each say.
+// BenchmarkRead reads the records of 1,000 hosts with 100 sessions each.
 func BenchmarkRead(b *testing.B) {
 	var all []registry.Entry
 	for h := range 1000 {

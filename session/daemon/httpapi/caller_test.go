@@ -20,14 +20,15 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// from is a context of a request from a session that was looked for already.
+// from returns the context of a request from a session that was already determined.
 func from(t *testing.T, held callerSession) context.Context {
 	c := &client{session: held}
 	c.once.Do(func() {})
 	return context.WithValue(t.Context(), callerKey{}, c)
 }
 
-// The session of a connection overrides the process's own claim. A process outside sessions is what it claims.
+// TestHeldBy checks that the session of a connection overrides the process's own claim. A process outside sessions is
+// what it claims.
 func TestHeldBy(t *testing.T) {
 	s := &Server{}
 	for _, c := range []struct {
@@ -50,7 +51,8 @@ func TestHeldBy(t *testing.T) {
 	}
 }
 
-// Tokens are for a user at the socket: no agent, no token and no session that is held sees or makes them.
+// TestPersonsOnly checks that tokens are managed by a user at the socket only: no agent, no token and no session under
+// rules lists or creates them.
 //
 // FEATURES: R86
 func TestPersonsOnly(t *testing.T) {
@@ -78,7 +80,7 @@ func TestPersonsOnly(t *testing.T) {
 	}
 }
 
-// What a session with rules starts has these, too: no others, and not none.
+// TestWithinRules checks that a session that is started from a session with rules has the same rules.
 func TestWithinRules(t *testing.T) {
 	for _, c := range []struct {
 		of, asked, want string
@@ -93,7 +95,7 @@ func TestWithinRules(t *testing.T) {
 	}
 }
 
-// An agent that hears of an order to viewers cannot answer for them.
+// TestOrdersAreAnsweredByViewers checks that an agent that receives an order to viewers cannot answer for them.
 //
 // FEATURES: R117
 func TestOrdersAreAnsweredByViewers(t *testing.T) {
@@ -137,8 +139,8 @@ func peer(t *testing.T, mark string) (keeper, pid int) {
 	return c.Process.Pid, pid
 }
 
-// A process below a keeper whose parents have ended is of the session that its mark names where that is no
-// person's; a mark that names a user's session, or none, frees it from nothing.
+// TestHolderOfOrphans checks that an orphaned process below a keeper belongs to the session that its mark names, if
+// that is no user's. A mark of a user's session, or none, lifts no rule.
 func TestHolderOfOrphans(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the marks of processes are read on Linux")
@@ -183,7 +185,7 @@ func TestHolderOfOrphans(t *testing.T) {
 	}
 }
 
-// WebSockets are refused before they are one, with an error as any route's.
+// TestStreamsRefused checks that a rejected WebSocket gets the error before the upgrade, in the form of other routes.
 //
 // FEATURES: R86
 func TestStreamsRefused(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// A view-only caller follows a subscription without becoming its reader, which would be rejected.
+// TestListenerThatMayOnlyLook checks that a view-only caller follows a subscription without becoming its reader, which
+// would be rejected.
 //
 // FEATURES: R101
 func TestListenerThatMayOnlyLook(t *testing.T) {
@@ -42,7 +43,7 @@ func TestListenerThatMayOnlyLook(t *testing.T) {
 		}
 	}
 	if w := h.ask(t, "POST", v+"/read", `{"reader":"first"}`); w.Code != http.StatusOK {
-		t.Errorf("somebody became the reader: %s", w.Body)
+		t.Errorf("a reader was registered: %s", w.Body)
 	}
 	for _, c := range []struct{ token, query string }{{"looks", ""}, {"manages", "?reader=x&take=true"}} {
 		if w := listen(c.token, c.query); w.Code != http.StatusOK || w.Body.Len() == 0 {
@@ -51,7 +52,8 @@ func TestListenerThatMayOnlyLook(t *testing.T) {
 	}
 }
 
-// A reconnecting browser requests its first address, and sends the last id it saw.
+// TestCompletionStream_ResumesAtCursor checks that a reconnecting browser requests its first address, and sends the
+// last id it saw.
 //
 // FEATURES: R101
 func TestCompletionStream_ResumesAtCursor(t *testing.T) {

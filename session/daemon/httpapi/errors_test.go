@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Each sentinel error of the layer below has a row, and each row has a sentinel.
+// TestSentinelsAreComplete checks that each sentinel error of the layer below has a row, and each row has a sentinel.
 func TestSentinelsAreComplete(t *testing.T) {
 	declared := map[string]bool{}
 	for _, file := range parseDir(t, filepath.Join("..", "..")) {
@@ -53,12 +53,12 @@ func TestSentinelsAreComplete(t *testing.T) {
 	}
 	for name := range mapped {
 		if !declared[name] {
-			t.Errorf("session.%s is gone", name)
+			t.Errorf("session.%s does not exist any more", name)
 		}
 	}
 }
 
-// Each code of the table of errors is given by something.
+// TestEachCodeIsGiven checks that each code of the table of errors is used by some error.
 func TestEachCodeIsGiven(t *testing.T) {
 	given := map[string]bool{}
 	for _, root := range []string{filepath.Join("..", ".."), filepath.Join("..", "..", "..", "cmd")} {
@@ -81,10 +81,10 @@ func TestEachCodeIsGiven(t *testing.T) {
 		}
 	}
 	given["CodeCanceled"] = true // by its exit status, CodeOfExit
-	given["CodeDenied"] = true   // by policies, which are to come
+	given["CodeDenied"] = true   // reserved for policies
 	for row := range api.Codes {
 		if name := constantOf(row.Code); !given[name] {
-			t.Errorf("nothing gives %s, code %q", name, row.Code)
+			t.Errorf("no error has %s, code %q", name, row.Code)
 		}
 	}
 }
@@ -121,7 +121,8 @@ func parseDir(t *testing.T, dir string) []*ast.File {
 	return files
 }
 
-// Errors get the code and hint of their row, wrapped or not; an error of the API stays what it is.
+// TestToAPI checks that errors get the code and hint of their row, wrapped or not; an error of the API stays what it
+// is.
 func TestToAPI(t *testing.T) {
 	for _, s := range sentinels {
 		for _, err := range []error{s.err, fmt.Errorf("type: %w", s.err), errors.Join(s.err, errors.New("close"))} {

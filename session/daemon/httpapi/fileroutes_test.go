@@ -39,7 +39,7 @@ func filePath(session, path string) string {
 	return api.Version + "/sessions/" + session + "/file?path=" + url.QueryEscape(path)
 }
 
-// The user copies any file; agents and tokens copy stored files without secrets.
+// TestGetFile_ByCaller checks that the user copies any file; agents and tokens copy stored files without secrets.
 //
 // FEATURES: R136
 func TestGetFile_ByCaller(t *testing.T) {
@@ -88,7 +88,8 @@ func TestGetFile_ByCaller(t *testing.T) {
 	}
 }
 
-// An agent under rules or in a sandbox uses the files of its own session.
+// TestFiles_OfOwnSession_WhenCallerIsHeld checks that an agent under rules or in a sandbox uses the files of its own
+// session.
 //
 // FEATURES: R136
 func TestFiles_OfOwnSession_WhenCallerIsHeld(t *testing.T) {

@@ -36,14 +36,15 @@ import (
 	"github.com/longterm-dev/longterm/store/search"
 )
 
-// Ids of the sessions of a house; the beginning of the first two is the same.
+// Ids of the sessions of a house. The first two have a common prefix.
 const (
 	ownID   = "aaaa1111-0000-4000-8000-000000000001"
 	otherID = "aaaa2222-0000-4000-8000-000000000002"
 	ruledID = "bbbb3333-0000-4000-8000-000000000003"
 )
 
-// house is the HTTP half of a daemon without keepers: its sessions have ended. It is its own daemon.
+// house is the HTTP half of a daemon without keepers: its sessions have ended. It implements the daemon's interface
+// itself.
 type house struct {
 	*Server
 	tokens  *apitoken.Store
@@ -84,8 +85,8 @@ func noSession(rec *store.Session) bool                                         
 func onlyOwn(rec *store.Session) bool                                               { return rec.ID == ownID }
 func everySession(*store.Session) bool                                              { return true }
 
-// openHouse has the sessions that keep describes: own, other (both a user's) and ruled (with rules). Each has printed
-// its name, and has a command, a job and an answered approval.
+// openHouse returns a house with the sessions that keep describes: own, other (both a user's) and ruled (with rules).
+// Each has printed its name, and has a command, a job and an answered approval.
 func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)

@@ -14,7 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// A token for one session sees and marks that session's entries only, and agents see their own and mark none.
+// TestInbox_ByCaller checks that a token for one session sees and marks that session's entries only, and agents see
+// their own and mark none.
 //
 // FEATURES: R130
 func TestInbox_ByCaller(t *testing.T) {

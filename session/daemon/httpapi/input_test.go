@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 )
 
-// A client that is not urgent gets one acknowledgement for many messages, a moment later, or with any other message. It
-// is not delayed when many are unacknowledged.
+// TestAcknowledgements_Batched checks that a client that is not urgent gets one acknowledgement for many messages, a
+// moment later, or with any other message. It is not delayed when many are unacknowledged.
 //
 // FEATURES: R7
 func TestAcknowledgements_Batched(t *testing.T) {
@@ -23,11 +23,11 @@ func TestAcknowledgements_Batched(t *testing.T) {
 			case <-s.acceptedC:
 				s.acked.Store(s.accepted.Load())
 				if !want {
-					t.Error("told")
+					t.Error("acknowledged")
 				}
 			default:
 				if want {
-					t.Error("not told")
+					t.Error("not acknowledged")
 				}
 			}
 		}
@@ -50,12 +50,12 @@ func TestAcknowledgements_Batched(t *testing.T) {
 		now := &stream{resume: attach.Resume{Key: "k"}, acceptedC: make(chan struct{}, 1)}
 		now.countAccepted()
 		if len(now.acceptedC) != 1 {
-			t.Error("who asks at once is told at once")
+			t.Error("an urgent client is not acknowledged at once")
 		}
 		nobody := &stream{}
 		nobody.countAccepted()
 		if nobody.accepted.Load() != 0 {
-			t.Error("counted for nobody")
+			t.Error("counted without a client")
 		}
 	})
 }

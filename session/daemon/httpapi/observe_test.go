@@ -21,7 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// A screen includes all earlier changes, and waits delay no other request.
+// TestRequestsInTurn checks that a screen includes all earlier changes, and waits delay no other request.
 //
 // FEATURES: R88
 func TestRequestsInTurn(t *testing.T) {
@@ -40,11 +40,11 @@ func TestRequestsInTurn(t *testing.T) {
 		want := struct{ looks, others bool }{}
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
 			if a, b := taken(s.reads), taken(s.changes); a != want.looks || b != want.others {
-				t.Errorf("%s %s: slots are taken: %v and %v, want %v", r.Method, r.URL, a, b, want)
+				t.Errorf("%s %s: slots in use: %v and %v, want %v", r.Method, r.URL, a, b, want)
 			}
 			over := fairsched.Wait(r.Context())
 			if taken(s.reads) || taken(s.changes) {
-				t.Errorf("%s %s: a slot is taken while it waits", r.Method, r.URL)
+				t.Errorf("%s %s: a slot is in use while it waits", r.Method, r.URL)
 			}
 			over()
 		})
@@ -72,7 +72,7 @@ func TestRequestsInTurn(t *testing.T) {
 	})
 }
 
-// pipes is a listener whose connections are made in this process.
+// pipes is an in-memory listener.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -84,7 +84,8 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// More than a token's requests under way may wait for something, or follow what happens: those are not counted.
+// TestThoseThatWaitAreNotCounted checks that requests that wait, or follow events, do not count against the limit of a
+// token's concurrent requests.
 //
 // FEATURES: R88
 func TestThoseThatWaitAreNotCounted(t *testing.T) {
@@ -150,7 +151,8 @@ type tokens struct {
 
 func (t tokens) Tokens() *apitoken.Store { return t.store }
 
-// Over TCP requests are scheduled by token, and invented tokens share one turn.
+// TestRequestsOverTCPTakeTurnsByTokens checks that over TCP requests are scheduled by token, and invented tokens share
+// one turn.
 //
 // FEATURES: R88
 func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
@@ -187,7 +189,8 @@ func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
 	}
 }
 
-// The caller of a request that ended before its turn, as its token did, gets the error that nothing was done.
+// TestRequestThatEndsBeforeItsTurn checks that the caller of a request that ended before its turn, as its token did,
+// gets the error that nothing was done.
 func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
 	s := &Server{changes: fairsched.New(0)}
 	h := s.schedule(http.NewServeMux())
@@ -202,8 +205,8 @@ func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// A read that finds only a gap, because a full disk stored no output, reports it at once: it does not wait for output
-// that may never arrive.
+// TestGap_ReportedAtOnce checks that a read that finds only a gap, because a full disk stored no output, reports it at
+// once: it does not wait for output that may never arrive.
 //
 // FEATURES: R37
 func TestGap_ReportedAtOnce(t *testing.T) {

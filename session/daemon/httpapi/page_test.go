@@ -46,7 +46,7 @@ func sayTo(t *testing.T, ws *websocket.Conn, messages ...string) {
 	}
 }
 
-// hear reads until a message of a kind comes.
+// hear reads messages until one of a kind arrives.
 func hear(t *testing.T, ws *websocket.Conn, kind string) (raw []byte) {
 	t.Helper()
 	for {
@@ -61,7 +61,8 @@ func hear(t *testing.T, ws *websocket.Conn, kind string) (raw []byte) {
 	}
 }
 
-// Ended sessions are shown in their last state; a token for one of them shows only that.
+// TestPageOfEndedSessions checks that ended sessions are shown in their last state; a token for one of them shows only
+// that.
 //
 // FEATURES: R83
 func TestPageOfEndedSessions(t *testing.T) {
@@ -91,7 +92,7 @@ func TestPageOfEndedSessions(t *testing.T) {
 	}
 }
 
-// A page gets sessions and approvals once, however often it greets.
+// TestSecondHello checks that a page gets sessions and approvals once, however often it greets.
 //
 // FEATURES: R83
 func TestSecondHello(t *testing.T) {
@@ -113,13 +114,13 @@ func TestSecondHello(t *testing.T) {
 				t.Fatal(err)
 			}
 			if told = m.T; told == "hello" || told == "sessions" || told == "approvals" {
-				t.Fatalf("told again: %s", b)
+				t.Fatalf("sent again: %s", b)
 			}
 		}
 	}
 }
 
-// A peer that sends too much is disconnected; nothing counts before a greeting.
+// TestFloodOfMessages checks that a peer that sends too much is disconnected; nothing counts before a greeting.
 //
 // FEATURES: R83
 func TestFloodOfMessages(t *testing.T) {
@@ -137,7 +138,7 @@ func TestFloodOfMessages(t *testing.T) {
 		_, b, err := ws.ReadMessage()
 		if err == nil {
 			if strings.Contains(string(b), `"t":"f"`) {
-				t.Error("what was said before the hello counts")
+				t.Error("a message before the hello has an effect")
 			}
 			continue
 		}

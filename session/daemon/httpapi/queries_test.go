@@ -15,7 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/store/search"
 )
 
-// A search starts and ends where requested, continues after the last answer, and rejects invalid positions.
+// TestSearchQueries checks that a search starts and ends where requested, continues after the last answer, and rejects
+// invalid positions.
 //
 // FEATURES: R92
 func TestSearchQueries(t *testing.T) {
@@ -53,7 +54,7 @@ func TestSearchQueries(t *testing.T) {
 	}
 }
 
-// Pages of a search follow one another without a repeated or omitted hit.
+// TestSearchPages checks that pages of a search follow one another without a repeated or omitted hit.
 //
 // FEATURES: R92
 func TestSearchPages(t *testing.T) {
@@ -85,7 +86,7 @@ func TestSearchPages(t *testing.T) {
 	}
 }
 
-// A hit only within a masked secret is not returned.
+// TestMatchesAsShown checks that a hit only within a masked secret is not returned.
 func TestMatchesAsShown(t *testing.T) {
 	hit := api.Hit{Text: "key hunter2 end", Matches: [][2]int{{12, 15}}}
 	for _, c := range []struct {
@@ -104,8 +105,8 @@ func TestMatchesAsShown(t *testing.T) {
 	}
 }
 
-// A listener continues at the position in its address, else in its header. A position that is not a number matches no
-// event.
+// TestLastEvents checks that a listener continues at the position in its address, else in its header. A position that
+// is not a number matches no event.
 //
 // FEATURES: R86
 func TestLastEvents(t *testing.T) {
@@ -123,7 +124,7 @@ func TestLastEvents(t *testing.T) {
 	}
 }
 
-// Empty or excessive requests are rejected with a code, never with an internal error.
+// TestBadRequests checks that empty or excessive requests are rejected with a code, never with an internal error.
 func TestBadRequests(t *testing.T) {
 	h := openHouse(t, everySession)
 	v := api.Version
@@ -164,7 +165,7 @@ func TestBadRequests(t *testing.T) {
 	} {
 		w := h.ask(t, c.method, v+c.path, c.body, "Content-Type", "application/json")
 		if w.Code == http.StatusInternalServerError {
-			t.Errorf("%s %s %s: a fault of ours: %s", c.method, c.path, c.body, w.Body)
+			t.Errorf("%s %s %s: an internal error: %s", c.method, c.path, c.body, w.Body)
 		}
 		if got := codeOf(t, w); got != c.want {
 			t.Errorf("%s %s %s: %q, want %s: %s", c.method, c.path, c.body, got, c.want, w.Body)
@@ -172,6 +173,6 @@ func TestBadRequests(t *testing.T) {
 	}
 	var kept api.Session
 	if w := h.ask(t, "GET", v+"/sessions/own", ""); json.Unmarshal(w.Body.Bytes(), &kept) != nil || kept.Name != "own" || kept.Labels["of"] != "me" {
-		t.Errorf("what was refused changed the session: %s", w.Body)
+		t.Errorf("the rejected request changed the session: %s", w.Body)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// reading is a history that is read in pieces, as sessions' Hide does it: each with what stands around it.
+// reading is a history that is read in pieces, as Session.Redact does: each with the output around it.
 type reading struct {
 	all   []byte
 	set   *redact.Set
@@ -39,14 +39,14 @@ func (r *reading) streams(rec *api.Record) ([]api.StreamRun, error) {
 	return []api.StreamRun{{Bytes: len(rec.Data)}}, nil
 }
 
-// parts are what histories of tests are made of.
+// parts are the building blocks of histories in tests.
 var parts = []string{
 	"y\r\n", "y\r\n", "hunter22", "hunt", "er22", "\r", "\b", "\x1b[K", "\x1b[31m", "\x1b[3D", "日本", "é", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "\x1b]0;t\x07", "x", " ", "\\", "\x1b[", "\xe7",
 	strings.Repeat("word ", 300), strings.Repeat("y\r\n", 3000),
 }
 
-// Records that are masked and written together are those that each would be by itself, wherever output is cut, and however
-// many there are between: sizes, gaps, the end.
+// TestRecordsTogether checks that records that are masked and written together equal those that are masked one by one,
+// wherever output is cut, with any number of sizes, gaps and ends between them.
 //
 // FEATURES: R110
 func TestRecordsTogether(t *testing.T) {
@@ -107,7 +107,7 @@ func TestRecordsTogether(t *testing.T) {
 	}
 }
 
-// A history of short lines is read in large pieces.
+// BenchmarkShortRecords measures the reading of a history of short lines, which is read in large pieces.
 func BenchmarkShortRecords(b *testing.B) {
 	vault, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {

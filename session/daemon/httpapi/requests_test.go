@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Conditions become those of sessions, with their defaults; empty ones are rejected.
+// TestConditions checks that conditions become those of sessions, with their defaults; empty ones are rejected.
 func TestConditions(t *testing.T) {
 	row, col := 3, 4
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// Exactly one kind of input is typed, Enter or the end alone too.
+// TestTypingKinds checks that exactly one kind of input is accepted, also Enter or the end of input alone.
 func TestTypingKinds(t *testing.T) {
 	paste := "p"
 	for _, c := range []struct {
@@ -91,11 +91,11 @@ func TestTypingKinds(t *testing.T) {
 		t.Errorf("on a pipe Enter is %q", b)
 	}
 	if b := pipeLines([]byte("a\r"), 0, api.Input{}); string(b) != "a\r" {
-		t.Errorf("what was typed on a pipe is %q", b)
+		t.Errorf("input on a pipe is %q", b)
 	}
 }
 
-// Labels are selected by name, or by name and value; all must match.
+// TestMatchLabels checks that labels are selected by name, or by name and value; all must match.
 func TestMatchLabels(t *testing.T) {
 	labels := map[string]string{"a": "1", "b": ""}
 	for want, ok := range map[string]bool{"": true, "a": true, "a=1": true, "a=1,b": true, "a=1,b=": true, "a=2": false, "c": false, "a,c": false, "a=": false} {
@@ -109,7 +109,7 @@ func TestMatchLabels(t *testing.T) {
 	}
 }
 
-// The output of one of two streams is returned alone.
+// TestOnlyAStream checks that the output of one of two streams is returned alone.
 func TestOnlyAStream(t *testing.T) {
 	runs := []api.StreamRun{{Stream: "stdout", Bytes: 2}, {Stream: "stderr", Bytes: 3}, {Stream: "stdout", Bytes: 1}}
 	for stream, want := range map[string]string{"stdout": "abf", "stderr": "cde", "merged": ""} {
@@ -119,7 +119,7 @@ func TestOnlyAStream(t *testing.T) {
 	}
 }
 
-// Errors of a request do not contain its values, which may be secrets.
+// TestRequestErrors_ContainNoValues checks that errors of a request do not contain its values, which may be secrets.
 func TestRequestErrors_ContainNoValues(t *testing.T) {
 	err := requestError(http.StatusUnprocessableEntity, "validation failed", []error{
 		&huma.ErrorDetail{Message: "expected string", Location: "body.env[0]", Value: "PASSWORD=hunter2"}, nil, errors.New("and more"),
@@ -129,12 +129,12 @@ func TestRequestErrors_ContainNoValues(t *testing.T) {
 	}
 	for _, err := range []*api.Error{err, requestError(http.StatusNotFound, "nothing", nil), requestError(http.StatusInternalServerError, unreadBody, nil)} {
 		if err.Hint == "" {
-			t.Errorf("nothing says what to do: %v", err)
+			t.Errorf("the error has no hint: %v", err)
 		}
 	}
 }
 
-// Connections of this user are accepted and named.
+// TestOwnPeers checks that connections of this user are accepted and named.
 func TestOwnPeers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -159,7 +159,7 @@ func TestOwnPeers(t *testing.T) {
 	defer a.Close()
 	defer b.Close()
 	if by := peerString(WithPeer(t.Context(), a)); by != "unknown" {
-		t.Errorf("what is no socket: %q", by)
+		t.Errorf("not a socket: %q", by)
 	}
 	if err := own.Close(); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestOwnPeers(t *testing.T) {
 	}
 }
 
-// Screens of text come within a budget, pictures whole.
+// TestPicturesWithinABudget checks that screens of text are limited by a budget, and that pictures are complete.
 func TestPicturesWithinABudget(t *testing.T) {
 	long := []byte(strings.Repeat("line\n", 2000))
 	for _, c := range []struct {
@@ -183,12 +183,12 @@ func TestPicturesWithinABudget(t *testing.T) {
 			t.Errorf("%s, %d: %d of %d bytes", c.format, c.max, len(got), len(long))
 		}
 		if !c.whole && !strings.Contains(string(got), "longterm screen 01234567") {
-			t.Errorf("%s: nothing says how to read the rest: %.200s", c.format, got)
+			t.Errorf("%s: no hint for reading the rest: %.200s", c.format, got)
 		}
 	}
 }
 
-// The words for a session's state are a reader's.
+// TestStateWords checks that the words for a session's state are those of the API's readers.
 func TestStateWords(t *testing.T) {
 	for want, st := range map[string]session.Status{
 		"running": {State: session.Running}, "lost": {State: session.Lost},

@@ -13,11 +13,11 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// unasked are parameters of a request that has none.
+// unasked returns the parameters of a request without any.
 func unasked(string) string { return "" }
 
-// A token with named rights is held to them on each route: reading needs only admission, typing and approving their own
-// rights, and everything else the right to manage.
+// TestRightOfEachRoute checks that a token with named rights is held to them on each route: reading needs only
+// admission, typing and approving their own rights, and everything else the right to manage.
 //
 // FEATURES: R83
 func TestRightOfEachRoute(t *testing.T) {
@@ -55,7 +55,8 @@ func TestRightOfEachRoute(t *testing.T) {
 	}
 }
 
-// A token for a label sees the sessions that have it, as they are now, and nothing of the others.
+// TestTokenForALabel checks that a token for a label sees the sessions that have it, as they are now, and nothing of
+// the others.
 //
 // FEATURES: R83
 func TestTokenForALabel(t *testing.T) {
@@ -80,14 +81,14 @@ func TestTokenForALabel(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, code, want)
 		}
 		if want == "" && (strings.Contains(body, otherID) || strings.Contains(body, "ruled")) {
-			t.Errorf("%s tells of another session: %s", path, body)
+			t.Errorf("%s shows another session: %s", path, body)
 		}
 		if strings.Contains(path, "search") && want == "" && !strings.Contains(body, "printed by own") {
 			t.Errorf("%s finds nothing: %s", path, body)
 		}
 	}
 	if _, body := get(v + "/search?text=printed&limit=1"); !strings.Contains(body, "printed by own") {
-		t.Errorf("what others printed counts: %s", body)
+		t.Errorf("output of other sessions counts: %s", body)
 	}
 	if w := h.ask(t, "PATCH", v+"/sessions/own", `{"labels":{"of":"you"}}`); codeOf(t, w) != "" {
 		t.Fatal(w.Body)
@@ -96,11 +97,12 @@ func TestTokenForALabel(t *testing.T) {
 		t.Errorf("a session that has the label no more: %q", code)
 	}
 	if code, body := get(v + "/search?text=printed"); code != "" || strings.Contains(body, "printed by") {
-		t.Errorf("what a session printed that has the label no more is found: %q %s", code, body)
+		t.Errorf("output of a session that lost the label is found: %q %s", code, body)
 	}
 }
 
-// A login of the page that may decide is a user; one that only looks or types is judged and shown secrets as an agent.
+// TestPageLogin_Actor checks that a login of the page that may approve is a user, and one that may only view or type is
+// judged as an agent and shown secrets masked.
 func TestPageLogin_Actor(t *testing.T) {
 	for _, c := range []struct {
 		may  apitoken.Rights

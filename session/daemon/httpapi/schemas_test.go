@@ -12,7 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Requests are validated with the schemas in OpenAPI. Schemas of answers are not kept, but are described on request.
+// TestRequestSchemas checks that requests are validated with the schemas in OpenAPI, and that schemas of responses are
+// not kept, but built on request.
 //
 // FEATURES: R86
 func TestRequestSchemas(t *testing.T) {
@@ -27,7 +28,7 @@ func TestRequestSchemas(t *testing.T) {
 		serving := s.addChecked(&singleMux{}, r).OpenAPI()
 		want, got := operation(full, r.ID), operation(serving, r.ID)
 		if want == nil || got == nil || asJSON(t, got.Parameters) != asJSON(t, want.Parameters) || asJSON(t, got.RequestBody) != asJSON(t, want.RequestBody) {
-			t.Errorf("%s is not checked as it is described", r.ID)
+			t.Errorf("%s is not validated as documented", r.ID)
 		}
 		for name, schema := range serving.Components.Schemas.Map() {
 			if asJSON(t, schema) != asJSON(t, full.Components.Schemas.Map()[name]) {
@@ -39,7 +40,7 @@ func TestRequestSchemas(t *testing.T) {
 		}
 	}
 	if all := len(Routes); kept > all/4 { // some are requested and answered
-		t.Errorf("schemas of answers are kept for %d of %d routes", kept, all)
+		t.Errorf("schemas of responses are kept for %d of %d routes", kept, all)
 	}
 
 	want, err := OpenAPI("test")
@@ -50,7 +51,7 @@ func TestRequestSchemas(t *testing.T) {
 	s.serveOpenAPI(rec, httptest.NewRequest("GET", openAPIPath+".json", nil))
 	var a, b any
 	if err := json.Unmarshal(rec.Body.Bytes(), &a); err != nil || json.Unmarshal(want, &b) != nil || !reflect.DeepEqual(a, b) {
-		t.Errorf("%v: what is served is not the description", err)
+		t.Errorf("%v: the served document is not the description", err)
 	}
 }
 
@@ -75,8 +76,8 @@ func asJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
-// Schemas are built for requested routes, not at the daemon's start: building all takes many times the allocations of
-// one.
+// TestSchemas_BuiltOnFirstUse checks that schemas are built for requested routes, not at the daemon's start: building
+// all takes many times the allocations of one.
 //
 // FEATURES: R86
 func TestSchemas_BuiltOnFirstUse(t *testing.T) {
@@ -84,6 +85,6 @@ func TestSchemas_BuiltOnFirstUse(t *testing.T) {
 	all := testing.AllocsPerRun(1, func() { s.register(http.NewServeMux()) })
 	one := testing.AllocsPerRun(1, func() { s.handler(routeOf["new-session"]) })
 	if all > 10*one {
-		t.Errorf("%g allocations for %d routes that nobody asked, %g for one that is asked", all, len(Routes), one)
+		t.Errorf("%g allocations for %d routes without requests, %g for one that is requested", all, len(Routes), one)
 	}
 }

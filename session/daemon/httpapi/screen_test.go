@@ -34,8 +34,8 @@ func TestHistoryRanges(t *testing.T) {
 	}
 }
 
-// A screen reports its conditions even if none exists, so that clients can recognise a daemon that does not report
-// them.
+// TestScreens_IncludeConditions checks that a screen reports its conditions even if none exists, so that clients can
+// recognise a daemon that does not report them.
 //
 // FEATURES: R88
 func TestScreens_IncludeConditions(t *testing.T) {
@@ -54,7 +54,8 @@ func TestScreens_IncludeConditions(t *testing.T) {
 	}
 }
 
-// A smaller client sees the part that fits, and the cursor, if that is shown; half a wide character is not.
+// TestCrop checks that a smaller client sees the part of the screen that fits, and the cursor if it is in that part.
+// Half of a wide character is blank.
 //
 // FEATURES: R96
 func TestCrop(t *testing.T) {

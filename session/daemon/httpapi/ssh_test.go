@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Hosts over ssh are for the user whose daemon this is, and for logins of the page that may do everything: not for those
-// that see some sessions or masked output, nor for agents.
+// TestSSHHosts_OnlyForFullAccess checks that hosts over ssh are available to the daemon's user, and to logins of the
+// page with full access: not to those limited to some sessions or masked output, nor to agents.
 //
 // FEATURES: R94
 func TestSSHHosts_OnlyForFullAccess(t *testing.T) {

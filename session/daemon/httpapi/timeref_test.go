@@ -23,7 +23,7 @@ func TestParseMoment(t *testing.T) {
 		"+90s":                 {time: day(2, 9, 1, 30)},
 		"09:30":                {time: day(2, 9, 30, 0)},
 		"09:30:15":             {time: day(2, 9, 30, 15)},
-		"10:01":                {time: day(1, 10, 1, 0)}, // yesterday's: today's is to come
+		"10:01":                {time: day(1, 10, 1, 0)}, // yesterday's: today's is in the future
 		"2026-03-01":           {time: day(1, 0, 0, 0)},
 		"2026-03-01 12:00":     {time: day(1, 12, 0, 0)},
 		"2026-03-01T12:00:05":  {time: day(1, 12, 0, 5)},
@@ -41,7 +41,7 @@ func TestParseMoment(t *testing.T) {
 	}
 }
 
-// The error for too many lines from the end names the limit.
+// TestMostLinesBack checks that the error for too many lines from the end names the limit.
 //
 // FEATURES: R38
 func TestMostLinesBack(t *testing.T) {

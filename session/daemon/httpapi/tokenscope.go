@@ -91,9 +91,9 @@ func sourceError(err error) error {
 	e := api.Errorf(api.CodeDenied, "%v", err)
 	var of *apitoken.SourceError
 	if errors.As(err, &of) && of.What == "origin" {
-		return e.WithHint("if the page is yours, name its origin in http.origins (`longterm config set`)")
+		return e.WithHint("if the page is yours, add its origin to http.origins (`longterm config set`)")
 	}
-	return e.WithHint("if the name is yours, have it in http.hosts (`longterm config set`)")
+	return e.WithHint("if the name is yours, add it to http.hosts (`longterm config set`)")
 }
 
 // tokenError returns the API error for a request whose token does not count.

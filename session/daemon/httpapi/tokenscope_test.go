@@ -26,7 +26,8 @@ var ofOneSession = map[string]string{
 	"get-approval": "approval", "answer-approval": "approval",
 }
 
-// A token for one session sees only that one on each route, and learns of no other.
+// TestOneSessionTokenOnEachRoute checks that a token for one session sees only that one on each route, and learns of no
+// other.
 //
 // FEATURES: R86
 func TestOneSessionTokenOnEachRoute(t *testing.T) {
@@ -64,14 +65,14 @@ func TestOneSessionTokenOnEachRoute(t *testing.T) {
 				t.Errorf("%s of %s: %v, want %q", r.ID, what, err, want)
 			}
 			if err != nil && (strings.Contains(err.Error(), otherID) || what == "ambiguous" && strings.Contains(err.Error(), "aaaa2222")) {
-				t.Errorf("%s tells of another session: %v", r.ID, err)
+				t.Errorf("%s shows another session: %v", r.ID, err)
 			}
 		}
 	}
 }
 
-// Ending or removing needs a token of level all, reading one of level read, and anything else one of level change. The
-// error names the level.
+// TestLevelOfEachRoute checks that ending or removing needs a token of level all, reading one of level read, and
+// anything else one of level change. The error names the level.
 //
 // FEATURES: R86
 func TestLevelOfEachRoute(t *testing.T) {
@@ -104,7 +105,7 @@ func TestLevelOfEachRoute(t *testing.T) {
 	}
 }
 
-// Lists contain only the token's session, whatever session is requested.
+// TestListsOfOneSession checks that lists contain only the token's session, whatever session is requested.
 //
 // FEATURES: R86
 func TestListsOfOneSession(t *testing.T) {
@@ -135,12 +136,12 @@ func TestListsOfOneSession(t *testing.T) {
 		}
 	}
 	if got := codeOf(t, h.ask(t, "GET", "/metrics", "", identity.TokenHeader, "one")); got != api.CodeDenied {
-		t.Errorf("/metrics tells a token for one session of all of them: %q", got)
+		t.Errorf("/metrics shows all sessions to a token for one: %q", got)
 	}
 }
 
-// Several sessions are ended by name, by label or all. A token for one session ends only that, and none if another is
-// named.
+// TestWhichSessionsAreKilled checks that several sessions are ended by name, by label or all. A token for one session
+// ends only that, and none if another is named.
 //
 // FEATURES: R86
 func TestWhichSessionsAreKilled(t *testing.T) {
@@ -179,7 +180,8 @@ func TestWhichSessionsAreKilled(t *testing.T) {
 	}
 }
 
-// Over TCP hosts and pages are looked at before tokens, and tokens before anything of the request.
+// TestDoorway checks that hosts and origins are checked before tokens over TCP, and tokens before anything else of the
+// request.
 //
 // FEATURES: R86
 func TestDoorway(t *testing.T) {
@@ -227,13 +229,13 @@ func TestDoorway(t *testing.T) {
 			t.Errorf("%s: challenge %q", c.name, got)
 		}
 		if strings.Contains(w.Body.String(), "lt_") {
-			t.Errorf("%s: the answer tells the secret: %s", c.name, w.Body)
+			t.Errorf("%s: the answer contains the secret: %s", c.name, w.Body)
 		}
 	}
 }
 
-// The token of a local process removes its other rights, and an unknown one removes all. A TCP caller is not checked
-// again.
+// TestNamedTokens checks that the token of a local process removes its other rights, and an unknown one removes all. A
+// TCP caller is not checked again.
 //
 // FEATURES: R86
 func TestNamedTokens(t *testing.T) {
@@ -249,11 +251,11 @@ func TestNamedTokens(t *testing.T) {
 		}
 	}
 	if codeOf(t, h.ask(t, "GET", path, "")) != "" {
-		t.Error("what was refused was done")
+		t.Error("the rejected request was executed")
 	}
 }
 
-// A holder of a limited token is an agent; the token's label overrides the request's.
+// TestOwnLabels checks that a holder of a limited token is an agent; the token's label overrides the request's.
 func TestOwnLabels(t *testing.T) {
 	for _, c := range []struct {
 		grant       *apitoken.Grant

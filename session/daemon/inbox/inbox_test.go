@@ -32,7 +32,7 @@ func texts(items []Item) (list []string) {
 	return list
 }
 
-// What blocks a program comes first, then failures, then the rest, oldest first.
+// TestList_InOrder checks that entries that block a program come first, then failures, then the rest, oldest first.
 //
 // FEATURES: R127, R130
 func TestList_InOrder(t *testing.T) {
@@ -117,7 +117,7 @@ func TestList_InOrder(t *testing.T) {
 	}
 }
 
-// A question that comes again, and a run that fails again, have other keys.
+// TestList_NewKey_WhenRepeated checks that a repeated question, and a run that fails again, have new keys.
 //
 // FEATURES: R130
 func TestList_NewKey_WhenRepeated(t *testing.T) {
@@ -131,7 +131,8 @@ func TestList_NewKey_WhenRepeated(t *testing.T) {
 	}
 }
 
-// Messages of sessions that no client shows are kept: texts once in a row, bells together, all within bounds.
+// TestWaitingMessages checks that messages of sessions that no client shows are kept: texts once in a row, bells
+// together, all within bounds.
 //
 // FEATURES: R130
 func TestWaitingMessages(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// A line that needs approval is not typed before, its timeouts pause until then, and a rejected one is never typed.
+// TestClocksWaitForThePerson checks that a line that needs approval is not typed before, its timeouts pause until then,
+// and a rejected one is never typed.
 //
 // FEATURES: R61 R62
 func TestClocksWaitForThePerson(t *testing.T) {
@@ -59,7 +60,7 @@ func (h *house) executes(t *testing.T, sh *script, id, file string) *authorize.P
 		Policy: "readonly", Depth: 2,
 	})
 	if err != nil || p == nil {
-		t.Fatalf("nobody is asked: %v", err)
+		t.Fatalf("no approval request: %v", err)
 	}
 	synctest.Wait()
 	return p
@@ -76,8 +77,8 @@ func (h *house) allow(t *testing.T, p *authorize.Pending) {
 	synctest.Wait()
 }
 
-// While a program of a line waits for approval, the line's timeouts pause, and the line names the approval. Then they
-// continue where they stopped.
+// TestTimeouts_PausedDuringApproval checks that while a program of a line waits for approval, the line's timeouts
+// pause, and the line names the approval. Then they continue where they stopped.
 //
 // FEATURES: R61 R63
 func TestTimeouts_PausedDuringApproval(t *testing.T) {
@@ -112,12 +113,13 @@ func TestTimeouts_PausedDuringApproval(t *testing.T) {
 		}
 		var rec lineRecord
 		if r, err := h.store.Job(t.Context(), "job-1"); err != nil || json.Unmarshal(r.Request, &rec) != nil || time.Since(rec.Admitted) > time.Minute {
-			t.Errorf("the daemon after this one counts what it waited: %v, %v", rec.Admitted, err)
+			t.Errorf("the next daemon counts the time of its wait: %v, %v", rec.Admitted, err)
 		}
 	})
 }
 
-// A caller that wants to return at each approval gets each once, also those during the line.
+// TestReturn_OnEachApprovalOnce checks that a caller that wants to return at each approval gets each once, also those
+// during the line.
 //
 // FEATURES: R63
 func TestReturn_OnEachApprovalOnce(t *testing.T) {
@@ -128,26 +130,26 @@ func TestReturn_OnEachApprovalOnce(t *testing.T) {
 		sh.begins("make")
 		for _, file := range []string{"f", "g"} {
 			if a.back() {
-				t.Fatalf("before anybody was asked about %s: %+v, %v", file, a.Result, a.err)
+				t.Fatalf("before an approval request for %s: %+v, %v", file, a.Result, a.err)
 			}
 			p := h.executes(t, sh, "x."+file, file)
 			if !a.back() || a.err != nil || a.State != "needs_approval" || a.Approval != p.ID() {
 				t.Fatalf("%+v, %v", a.Result, a.err)
 			}
 			if again := h.exec(ctx, sh, x); !again.back() || again.Approval != p.ID() {
-				t.Errorf("who does not know of it waits: %+v, %v", again.Result, again.err)
+				t.Errorf("a caller that does not know the approval waits: %+v, %v", again.Result, again.err)
 			}
 			looked := asked(func() (api.Result, error) {
 				v, err := h.Get(ctx, "job-1", ReadOptions{Await: time.Minute, OnApproval: "return"})
 				return api.Result{State: v.State, Approval: v.Approval}, err
 			})
 			if !looked.back() || looked.State != "needs_approval" || looked.Approval != p.ID() {
-				t.Errorf("who looks on waits: %+v, %v", looked.Result, looked.err)
+				t.Errorf("a viewing caller waits: %+v, %v", looked.Result, looked.err)
 			}
 			x.KnownApproval = p.ID()
 			a = h.exec(ctx, sh, x)
 			if a.back() {
-				t.Fatalf("it is told twice: %+v, %v", a.Result, a.err)
+				t.Fatalf("the approval is returned twice: %+v, %v", a.Result, a.err)
 			}
 			h.allow(t, p)
 		}
@@ -158,7 +160,7 @@ func TestReturn_OnEachApprovalOnce(t *testing.T) {
 	})
 }
 
-// Commands that can or may not be started leave no job behind.
+// TestCommandsThatAreNotStarted checks that commands that can or may not be started leave no job behind.
 //
 // FEATURES: R12
 func TestCommandsThatAreNotStarted(t *testing.T) {
@@ -180,7 +182,7 @@ func TestCommandsThatAreNotStarted(t *testing.T) {
 	})
 }
 
-// A command stopped just before its approval wait is withdrawn all the same.
+// TestTakenBackBeforeItWaits checks that a command stopped just before its approval wait is withdrawn nevertheless.
 //
 // FEATURES: R63
 func TestTakenBackBeforeItWaits(t *testing.T) {
@@ -190,7 +192,7 @@ func TestTakenBackBeforeItWaits(t *testing.T) {
 		asking := runRequest(agent, &x)
 		_, p, err := h.gate.Begin(t.Context(), asking)
 		if err != nil || p == nil {
-			t.Fatalf("nobody is asked: %v", err)
+			t.Fatalf("no approval request: %v", err)
 		}
 		w := h.newPendingStart(x, timeouts{}, asking, p, time.Now())
 		if err := w.record(t.Context(), []byte("{}")); err != nil {
@@ -204,8 +206,8 @@ func TestTakenBackBeforeItWaits(t *testing.T) {
 	})
 }
 
-// Of the settings of an agent's command those it sets itself are judged, and of its environment those that load or run
-// something and differ from the daemon's own.
+// TestSettingsAreJudged checks that of an agent's command, the settings that it sets itself are judged, and of its
+// environment the variables that load or run code and differ from the daemon's.
 //
 // FEATURES: R107
 func TestSettingsAreJudged(t *testing.T) {
@@ -224,8 +226,9 @@ func TestSettingsAreJudged(t *testing.T) {
 	}
 }
 
-// A command from another host that a user has to allow waits for its caller where the way to it was lost, as when a
-// daemon on it is replaced; it is taken back when the caller does not come in time. One from here goes with its caller.
+// TestApprovalWaitsForALostCaller checks that a remote command that needs approval waits for its caller if the
+// connection was lost, for example because a daemon was replaced. It is withdrawn when the caller does not return in
+// time. A local command is withdrawn at once.
 //
 // FEATURES: R63 R115
 func TestApprovalWaitsForALostCaller(t *testing.T) {
@@ -250,27 +253,27 @@ func TestApprovalWaitsForALostCaller(t *testing.T) {
 		_, cut = begin(far)
 		advance(2 * reconnectTime)
 		if h.gate.Pending() != 1 {
-			t.Fatal("its caller is there, and it was taken back")
+			t.Fatal("its caller is connected, and it was withdrawn")
 		}
 		cut()
 		advance(reconnectTime - time.Second)
 		if h.gate.Pending() != 1 {
-			t.Fatal("it was taken back before its time")
+			t.Fatal("it was withdrawn before its time")
 		}
 		if advance(2 * time.Second); h.gate.Pending() != 0 || h.pendingStartByID(x.Job) != nil {
-			t.Errorf("nobody came back: %d pending", h.gate.Pending())
+			t.Errorf("no caller came back: %d pending", h.gate.Pending())
 		}
 		x.Job = "job-2"
 		_, cut = begin(agent)
 		cut()
 		if synctest.Wait(); h.gate.Pending() != 0 {
-			t.Error("a caller from here broke off, and its approval is there")
+			t.Error("a local caller disconnected, and its approval is pending")
 		}
 	})
 }
 
-// A caller that returned for an approval and is killed before it asks again loses its line or command after reconnectTime.
-// One that asks again in time does not.
+// TestApproval_EndsJob_UnlessCallerReconnects checks that a caller that returned for an approval and is killed before
+// it repeats its request loses its line or command after reconnectTime. One that repeats it in time does not.
 //
 // FEATURES: R63
 func TestApproval_EndsJob_UnlessCallerReconnects(t *testing.T) {
@@ -320,7 +323,8 @@ func TestApproval_EndsJob_UnlessCallerReconnects(t *testing.T) {
 	}
 }
 
-// The event of a command that was rejected, or taken back, shows its end: the command is not listed as waiting then.
+// TestEventsOfRefusedCommands checks that the event of a command that was rejected or withdrawn shows its end: the
+// command is not listed as waiting then.
 //
 // FEATURES: R1 R63
 func TestEventsOfRefusedCommands(t *testing.T) {
@@ -350,7 +354,8 @@ func TestEventsOfRefusedCommands(t *testing.T) {
 	})
 }
 
-// A caller that requests a job whose first caller could not record it gets an answer, and does not wait for it.
+// TestJobsThatAreNotRecorded checks that a caller that requests a job whose first caller could not record it gets an
+// answer, and does not wait for it.
 //
 // FEATURES: R1
 func TestJobsThatAreNotRecorded(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// withSettings are jobs whose configuration is a file's.
+// withSettings returns jobs whose configuration is read from a file.
 func withSettings(t *testing.T) *Set {
 	t.Helper()
 	s := testJobs(t)
@@ -33,7 +33,8 @@ func withSettings(t *testing.T) *Set {
 
 func ms(n int64) *int64 { return &n }
 
-// Only agents have limits that they do not give; any positive duration is accepted, and 0 is no limit.
+// TestClocks_DefaultsOnlyForAgents checks that only agents have default limits. Any positive duration is accepted, and
+// 0 is no limit.
 //
 // FEATURES: R16
 // FAULT: G10
@@ -82,7 +83,8 @@ func TestClocks_DefaultsOnlyForAgents(t *testing.T) {
 	}
 }
 
-// A user's answer has all output; an agent's, and a digest, have the configured limits.
+// TestDefaultBudget_OnlyForAgents checks that a user's answer has all output; an agent's, and a digest, have the
+// configured limits.
 //
 // FAULT: G10
 func TestDefaultBudget_OnlyForAgents(t *testing.T) {
@@ -104,7 +106,7 @@ func TestDefaultBudget_OnlyForAgents(t *testing.T) {
 	}
 }
 
-// People and scripts get the configured grace, agents a shorter one.
+// TestGrace_ByCaller checks that people and scripts get the configured grace, agents a shorter one.
 //
 // FEATURES: R15
 // FAULT: G11
@@ -117,7 +119,7 @@ func TestGrace_ByCaller(t *testing.T) {
 	}
 }
 
-// Each outcome of a job has a line for users; exit status 0 prints nothing.
+// TestMessages checks that each outcome of a job has a line for users; exit status 0 prints nothing.
 //
 // FEATURES: R2
 func TestMessages(t *testing.T) {
@@ -160,7 +162,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// The output of a command is kept if it failed, or was long.
+// TestIsWorthKeeping checks that the output of a command is kept if it failed, or was long.
 //
 // FAULT: G14
 func TestIsWorthKeeping(t *testing.T) {
@@ -180,7 +182,7 @@ func TestIsWorthKeeping(t *testing.T) {
 	}
 }
 
-// A caller waits for each approval up to its limit, and without limit if it sets none.
+// TestApprovalTimer checks that a caller waits for each approval up to its limit, and without limit if it sets none.
 //
 // FAULT: J
 func TestApprovalTimer(t *testing.T) {
@@ -211,7 +213,7 @@ func TestApprovalTimer(t *testing.T) {
 	})
 }
 
-// made is a job that was recorded and not started.
+// made returns a job that was recorded and not started.
 func made(t *testing.T, s *Set, id string) *Job {
 	t.Helper()
 	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session", Name: "n"}), api.Call{Job: id}, timeouts{}, "line "+id, lineRecord{})
@@ -224,7 +226,8 @@ func made(t *testing.T, s *Set, id string) *Job {
 	return j
 }
 
-// A job is found by its id or the beginning of it once it was started, and its id is taken before.
+// TestJobsAreFoundByID checks that a job is found by its id or a prefix of it once it was started. Its id is taken
+// before that.
 func TestJobsAreFoundByID(t *testing.T) {
 	s := withSettings(t)
 	if err := s.store.CreateSession(t.Context(), store.Session{ID: "session", Name: "n"}); err != nil {
@@ -242,7 +245,7 @@ func TestJobsAreFoundByID(t *testing.T) {
 		}
 	}
 	if err := s.record(t.Context(), &Job{s: s, e: a.e, id: "job-a"}, triggerRecorded); !errors.Is(err, store.ErrJobExists) {
-		t.Errorf("an id is taken twice: %v", err)
+		t.Errorf("an id is accepted twice: %v", err)
 	}
 	for ref, code := range map[string]api.Code{"none": api.CodeNotFound, "job-": api.CodeAmbiguous, "": api.CodeAmbiguous} {
 		_, err := s.jobRecord(t.Context(), ref)
@@ -252,7 +255,7 @@ func TestJobsAreFoundByID(t *testing.T) {
 		}
 	}
 	if !s.exists(t.Context(), "job-a") || s.exists(t.Context(), "none") {
-		t.Error("what there is is not known")
+		t.Error("an existing job is not found")
 	}
 	list, err := s.List(t.Context(), store.JobQuery{Limit: 10})
 	if err != nil || len(list) != 2 || list[0].ID != "job-a" || list[0].State != store.JobWaiting {
@@ -265,7 +268,7 @@ func TestJobsAreFoundByID(t *testing.T) {
 	}
 }
 
-// There is a bound to jobs that have not ended, and none is taken while the daemon leaves.
+// TestJobsAreBounded checks that the number of unfinished jobs is bounded, and a daemon that ends accepts none.
 func TestJobsAreBounded(t *testing.T) {
 	s := withSettings(t)
 	for len(s.live) < maxJobs {
@@ -283,10 +286,10 @@ func TestJobsAreBounded(t *testing.T) {
 	if !s.IsStopping() {
 		t.Error("it does not leave")
 	}
-	s.runAsync(func() { t.Error("something is begun") })
+	s.runAsync(func() { t.Error("a job was started") })
 }
 
-// A store that fails loses no job: it runs without a record.
+// TestJobsWithoutAStore checks that a store that fails loses no job: it runs without a record.
 func TestJobsWithoutAStore(t *testing.T) {
 	s := withSettings(t)
 	if err := s.store.Close(); err != nil {
@@ -301,11 +304,11 @@ func TestJobsWithoutAStore(t *testing.T) {
 	}
 	j.save() // is logged
 	if _, err := s.Get(t.Context(), "y", ReadOptions{}); err == nil {
-		t.Error("a job that nobody knows is described")
+		t.Error("an unknown job is described")
 	}
 }
 
-// The first reported end counts, in any order of start and end.
+// TestTheFirstEndCounts checks that the first reported end counts, in any order of start and end.
 func TestTheFirstEndCounts(t *testing.T) {
 	s := withSettings(t)
 	code := 3
@@ -315,7 +318,7 @@ func TestTheFirstEndCounts(t *testing.T) {
 	j := jobIn(t, s, "a", stateQueued)
 	j.onCommand(&begun, nil)
 	if j.state != stateRunning {
-		t.Errorf("it has not begun, or ended: %s", j.state)
+		t.Errorf("its state has no start or end: %s", j.state)
 	}
 	j.onCommand(&ended, nil)
 	j.fail(errors.New("late"))
@@ -338,7 +341,7 @@ func TestTheFirstEndCounts(t *testing.T) {
 	}
 }
 
-// The answer has the effects of a call; the record of a result omits the output.
+// TestRecordsLeaveOutput checks that the answer has the effects of a call; the record of a result omits the output.
 func TestRecordsLeaveOutput(t *testing.T) {
 	s := withSettings(t)
 	j := jobIn(t, s, "x", stateEnded)
@@ -363,8 +366,8 @@ func TestRecordsLeaveOutput(t *testing.T) {
 	}
 }
 
-// A foreground job continues in the background, with the timeouts of the background, and its record carries that to the
-// next daemon.
+// TestRelease checks that a foreground job continues in the background, with the timeouts of the background, and its
+// record carries that to the next daemon.
 //
 // FEATURES: R16
 func TestRelease(t *testing.T) {
@@ -385,7 +388,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A silent program returns the echo of the line and its prompt too: neither is output.
+// TestWithoutEcho checks that a silent program returns the echo of the line and its prompt too: neither is output.
 //
 // FAULT: H3
 func TestWithoutEcho(t *testing.T) {
@@ -405,17 +408,18 @@ func TestWithoutEcho(t *testing.T) {
 	}
 }
 
-// Work after an answer is done once the answer was written, and not before.
+// TestAfterAnswerWithoutARequest checks that work after an answer is done once the answer was written, and not before.
 func TestAfterAnswerWithoutARequest(t *testing.T) {
-	afterAnswer(context.Background(), func() { t.Error("nobody was answered") })
+	afterAnswer(context.Background(), func() { t.Error("ran without an answer") })
 }
 
-// Warm shells are for callers with the same directory and environment, except for variables without effect.
+// TestPoolKeys checks that warm shells are for callers with the same directory and environment, except for variables
+// without effect.
 func TestPoolKeys(t *testing.T) {
 	base := api.NewSession{Cwd: "/", Env: []string{"A=1", "B=2"}}
 	same := api.NewSession{Cwd: "/", Env: []string{"B=2", "SHLVL=3", "A=1", "PWD=/x"}}
 	if poolKey(&base, "") != poolKey(&same, "") {
-		t.Error("order or what means nothing counts")
+		t.Error("the order or an irrelevant variable counts")
 	}
 	for name, n := range map[string]api.NewSession{
 		"directory": {Cwd: "/tmp", Env: base.Env}, "value": {Cwd: "/", Env: []string{"A=1", "B=3"}},

@@ -36,7 +36,7 @@ var (
 	agent  = identity.Actor{UID: 1000, Agent: "bot"}
 )
 
-// house is what jobs need of a daemon: a database, rules, a gateway, and a registry that finds no keeper.
+// house is the part of a daemon that jobs need: a database, rules, a gateway, and a registry that finds no keeper.
 type house struct {
 	*Set
 	left sync.Once
@@ -58,7 +58,7 @@ type nowhere struct{}
 
 func (nowhere) PublishApproval(string, *api.Approval) {}
 
-// housed are the jobs of a daemon whose directories are these; what an earlier one left there is loaded.
+// housed returns the jobs of a daemon with these directories. It loads the jobs that an earlier daemon left.
 func housed(t *testing.T, dirs paths.Dirs) *house {
 	t.Helper()
 	if err := dirs.Make(); err != nil {
@@ -126,7 +126,7 @@ func (d *script) Resume()                          {}
 func (d *script) Release()                         {}
 func (d *script) Control(func(int) error) error    { return errors.New("no terminal") }
 
-// says prints and waits until all effects are done.
+// says makes the fake shell print a text, and waits until all effects are done.
 func (d *script) says(text string) {
 	d.t.Helper()
 	d.prints(text)
@@ -142,7 +142,7 @@ func (d *script) prints(text string) {
 	d.e.Session.NotifyOutput()
 }
 
-// prompts ends what ran, if anything did, and shows the next prompt.
+// prompts ends the running command, if any, and prints the next prompt.
 func (d *script) prompts(exit int) {
 	d.t.Helper()
 	end := ""
@@ -152,7 +152,7 @@ func (d *script) prompts(exit int) {
 	d.says(fmt.Sprintf("%s\x1b]133;A;lt=n;n=%d;exit=%d\a$ \x1b]133;B;lt=n\a", end, d.n, exit))
 }
 
-// begins echoes a line and starts it.
+// begins makes the fake shell echo a line and start it.
 func (d *script) begins(line string) {
 	d.t.Helper()
 	d.says(line + "\r\n\x1b]133;C;lt=n\a")
@@ -207,11 +207,11 @@ func inHouse(t *testing.T, f func(t *testing.T, h *house, sh *script)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := housed(t, dirsIn(t.TempDir()))
-		f(t, h, h.shellIn(t, uuid.NewString())) // processes are looked up by it: no other session's
+		f(t, h, h.shellIn(t, uuid.NewString())) // processes are found by the session's id: a unique one
 	})
 }
 
-// answered is what a call came back with, once it does.
+// answered holds a call's result, once it returns.
 type answered struct {
 	api.Result
 	err  error
@@ -224,7 +224,7 @@ func (a *answered) back() bool {
 	return isClosed(a.done)
 }
 
-// asked is a call that is under way.
+// asked is a running call.
 func asked(f func() (api.Result, error)) *answered {
 	a := &answered{done: make(chan struct{})}
 	go func() {
@@ -251,7 +251,7 @@ func codeOf(err error) api.Code {
 	return e.Code
 }
 
-// retry reports whether the call is to be repeated.
+// retry reports whether the caller should repeat the call.
 func (a *answered) retry() bool {
 	var e *api.Error
 	return errors.As(a.err, &e) && e.Retry

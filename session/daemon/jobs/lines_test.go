@@ -18,8 +18,8 @@ import (
 
 func line(job, text string) api.Exec { return api.Exec{Call: api.Call{Job: job}, Line: text} }
 
-// A line runs once from request to result, whichever caller repeats its id: before its start, while it runs, and after
-// its end.
+// TestTheSameIDIsTheSameJob checks that a line runs once from request to result, whichever caller repeats its id:
+// before its start, while it runs, and after its end.
 //
 // FEATURES: R1 R2
 func TestTheSameIDIsTheSameJob(t *testing.T) {
@@ -33,7 +33,7 @@ func TestTheSameIDIsTheSameJob(t *testing.T) {
 		sh.begins("make")
 		during := h.exec(ctx, sh, line("job-1", "make"))
 		if first.back() || early.back() || during.back() || h.Running() != 1 {
-			t.Fatalf("a call comes back before the end, or %d jobs run", h.Running())
+			t.Fatalf("a call returns before the end, or %d jobs run", h.Running())
 		}
 		sh.says("built\r\n")
 		sh.prompts(3)
@@ -69,8 +69,8 @@ func TestExec_ReportsLost_WhenTheKeeperDies(t *testing.T) {
 	})
 }
 
-// A line that runs when a timeout expires continues in the background, without the foreground's timeouts, or is ended
-// if requested. Its output resets the idle timeout only.
+// TestClocksOfALine checks that a line that runs when a timeout expires continues in the background, without the
+// foreground's timeouts, or is ended if requested. Its output resets the idle timeout only.
 //
 // FEATURES: R16
 func TestClocksOfALine(t *testing.T) {
@@ -131,13 +131,13 @@ func TestClocksOfALine(t *testing.T) {
 	}
 }
 
-// advance has time pass.
+// advance lets time pass.
 func advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// endsIfKilled makes the shell end its command soon after a time, as by a signal, if the call is to be killed then.
+// endsIfKilled makes the shell end its command soon after a time, as by a signal, if the call ends lines then.
 func (d *script) endsIfKilled(c api.Call, at time.Time) {
 	if c.OnTimeout != "kill" {
 		return
@@ -156,8 +156,8 @@ func (h *house) look(t *testing.T, job string) api.Result {
 	return *v.Result
 }
 
-// A line that waits for a shell that is busy is in no hurry: it is typed when its turn comes, one that is stopped
-// or times out before that is never typed, and one that does not wait leaves no trace of its id.
+// TestLinesInAQueue checks that a line waits for a busy shell until its turn. One that is stopped or times out before
+// that is never typed, and one that does not wait leaves no trace of its id.
 //
 // FEATURES: R1 R16
 func TestLinesInAQueue(t *testing.T) {
@@ -173,7 +173,7 @@ func TestLinesInAQueue(t *testing.T) {
 			t.Fatalf("typed %q", got)
 		}
 		if busy := h.exec(ctx, sh, line("job-2", "two")); !busy.back() || busy.err == nil || h.exists(ctx, "job-2") {
-			t.Fatalf("a busy shell takes it: %+v, %v", busy.Result, busy.err)
+			t.Fatalf("a busy shell accepts it: %+v, %v", busy.Result, busy.err)
 		}
 		second, stopped := wait("job-2", "two", api.Call{}), wait("job-3", "three", api.Call{})
 		late, last := wait("job-4", "four", api.Call{TimeoutMS: ms(1000)}), wait("job-5", "five", api.Call{})
@@ -218,7 +218,8 @@ func TestLinesInAQueue(t *testing.T) {
 	})
 }
 
-// A disconnected caller's line is withdrawn, unless it was to continue; other waiters have no effect.
+// TestDeadCallers checks that a disconnected caller's line is withdrawn, unless it was to continue; other waiters have
+// no effect.
 //
 // FEATURES: R16
 func TestDeadCallers(t *testing.T) {
@@ -251,7 +252,7 @@ func TestDeadCallers(t *testing.T) {
 				}
 				goAway()
 				if !a.back() {
-					t.Fatal("the call of a dead caller goes on")
+					t.Fatal("a disconnected caller's call continues")
 				}
 				sh.prompts(130)
 				r := h.look(t, "job-1")
@@ -263,8 +264,8 @@ func TestDeadCallers(t *testing.T) {
 	}
 }
 
-// A shell that exits during a line answers all callers: the line's with what is known, the others with that theirs was
-// not typed. No unfinished job remains.
+// TestTheShellEnds checks that a shell that exits during a line answers all callers: the line's with what is known, the
+// others with the notice that their line was not typed. No unfinished job remains.
 //
 // FEATURES: R2
 func TestTheShellEnds(t *testing.T) {
@@ -277,7 +278,7 @@ func TestTheShellEnds(t *testing.T) {
 		asked.Policy, asked.Wait = "readonly", true
 		allowed := h.exec(ctx, sh, asked)
 		if h.gate.Pending() != 1 {
-			t.Fatal("nobody is asked")
+			t.Fatal("no approval request")
 		}
 		sh.got()
 		sh.ends(3)
@@ -291,7 +292,7 @@ func TestTheShellEnds(t *testing.T) {
 			}
 		}
 		if h.gate.Pending() != 0 {
-			t.Error("a user is still asked about it")
+			t.Error("its approval is still pending")
 		}
 		if !exits.back() || exits.err != nil || exits.State != "ended" || exits.Error != "" {
 			t.Errorf("%+v, %v", exits.Result, exits.err)
@@ -308,7 +309,8 @@ func TestTheShellEnds(t *testing.T) {
 	})
 }
 
-// A daemon that leaves sends all callers to its successor, and stores no end of running jobs.
+// TestLeavingWithALineInEachState checks that a daemon that leaves sends all callers to its successor, and stores no
+// end of running jobs.
 //
 // FAULT: A15
 func TestLeavingWithALineInEachState(t *testing.T) {
@@ -324,7 +326,7 @@ func TestLeavingWithALineInEachState(t *testing.T) {
 				t.Errorf("%s: %v", name, a.err)
 			}
 		}
-		if !nameless.back() || nameless.retry() { // asked again it would be another job
+		if !nameless.back() || nameless.retry() { // a repeated request would be another job
 			t.Errorf("one without an id: %v", nameless.err)
 		}
 		for job, state := range map[string]string{"job-1": store.JobRunning, "job-2": store.JobWaiting} {
@@ -333,7 +335,7 @@ func TestLeavingWithALineInEachState(t *testing.T) {
 			}
 		}
 		if late := h.exec(ctx, sh, line("job-1", "work")); !late.back() || !late.retry() {
-			t.Errorf("asked again of the one that leaves: %v", late.err)
+			t.Errorf("requested again from the daemon that ends: %v", late.err)
 		}
 		if _, err := h.Stop(ctx, "job-1", time.Second, false); err != session.ErrStopped {
 			t.Errorf("%v", err)
@@ -341,7 +343,8 @@ func TestLeavingWithALineInEachState(t *testing.T) {
 	})
 }
 
-// A line that is stopped while it waits for a program's prompt, or for a line of the previous daemon, is never typed.
+// TestStoppedLinesAreNotTypedLater checks that a line that is stopped while it waits for a program's prompt, or for a
+// line of the previous daemon, is never typed.
 //
 // FEATURES: R15 R16
 func TestStoppedLinesAreNotTypedLater(t *testing.T) {

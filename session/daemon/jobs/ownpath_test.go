@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// What an agent has started is judged by the file that its own PATH, and its own SHELL, find: nothing else judges the
-// first program of a session.
+// TestFirstProgramIsTheCallersOwn checks that the first program of an agent's session is judged by the file that its
+// own PATH, and its own SHELL, find: no later check judges it.
 //
 // FEATURES: R61 R107
 func TestFirstProgramIsTheCallersOwn(t *testing.T) {
@@ -63,7 +63,8 @@ func TestFirstProgramIsTheCallersOwn(t *testing.T) {
 	}
 }
 
-// What a session is started with is judged as all that it is: a script as its interpreters, a copy as what it was copied from.
+// TestWhatAFirstProgramIs checks that the first program of a session is judged as everything that it is: a script also
+// as its interpreters, a copy as the original.
 //
 // FEATURES: R60 R61 R107
 func TestWhatAFirstProgramIs(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// testJobs are jobs and sessions with a database and nothing else.
+// testJobs are jobs and sessions with only a database.
 func testJobs(t *testing.T) *Set {
 	t.Helper()
 	st, err := store.Open(filepath.Join(t.TempDir(), "longterm.db"))
@@ -36,7 +36,7 @@ func testJobs(t *testing.T) *Set {
 	return New(registry.New(registry.Config{Log: log, Store: st}), st, nil, log, nil)
 }
 
-// A record "running" never replaces one "done", however late it is written.
+// TestRecordsKeepTheirOrder checks that a record "running" never replaces one "done", however late it is written.
 //
 // FAULT: A15
 func TestRecordsKeepTheirOrder(t *testing.T) {
@@ -72,8 +72,8 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// A running line's output ends where the owner is known to have been while it ran: what the
-// terminal shows beyond may be the prompt's already.
+// TestARunningLineReachesNoPrompt checks that a running line's output ends at the offset that the owner had processed
+// while it ran: later output may belong to the prompt.
 //
 // FEATURES: R16
 func TestARunningLineReachesNoPrompt(t *testing.T) {
@@ -88,11 +88,11 @@ func TestARunningLineReachesNoPrompt(t *testing.T) {
 		want uint64
 	}{
 		{at(shell.PhaseRunning, 2, 90), 100},  // the line before
-		{at(shell.PhaseRunning, 3, 90), 100},  // its echo is not over
-		{at(shell.PhaseRunning, 3, 150), 150}, // its own
+		{at(shell.PhaseRunning, 3, 90), 100},  // its echo is not complete
+		{at(shell.PhaseRunning, 3, 150), 150}, // its own output
 		{at(shell.PhasePrompt, 0, 170), 150},  // it contains the prompt; its end determines where it started
 		{at(shell.PhaseRunning, 4, 160), 160}, // a line of several commands
-		{at(shell.PhaseRunning, 4, 155), 160}, // looked at before
+		{at(shell.PhaseRunning, 4, 155), 160}, // probed before
 	} {
 		if got := j.outputEnd(&c, x.st); got != x.want {
 			t.Errorf("%+v: %d, want %d", x.st.Shell, got, x.want)
@@ -100,7 +100,7 @@ func TestARunningLineReachesNoPrompt(t *testing.T) {
 	}
 }
 
-// A command that is allowed and about to be started has a state, too.
+// TestStateOfPendingStart checks that a command that is allowed and about to be started has a state too.
 //
 // FEATURES: R1
 func TestStateOfPendingStart(t *testing.T) {
@@ -111,7 +111,8 @@ func TestStateOfPendingStart(t *testing.T) {
 	}
 }
 
-// A daemon's start clears memory of removed commands, and keeps that of a command about to wait.
+// TestStoredEnvironments_SurviveSweep checks that a daemon's start clears memory of removed commands, and keeps that of
+// a command about to wait.
 //
 // FEATURES: R63
 func TestStoredEnvironments_SurviveSweep(t *testing.T) {

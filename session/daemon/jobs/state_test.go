@@ -88,7 +88,8 @@ func jobIn(t *testing.T, s *Set, id string, at state) *Job {
 	return j
 }
 
-// Every trigger moves a job where the table has it, with what it writes, and has no effect in any other state.
+// TestEveryTransition checks that each trigger moves a job as the table states, with its writes, and has no effect in
+// any other state.
 //
 // FEATURES: R1
 func TestEveryTransition(t *testing.T) {
@@ -127,7 +128,7 @@ func TestEveryTransition(t *testing.T) {
 			switch {
 			case edge.first == deleteRecord:
 				if !errors.Is(errAfter, store.ErrNoJob) || s.live[id] != nil {
-					t.Errorf("%s: %s left its record: %+v, %v", from, by, after, errAfter)
+					t.Errorf("%s: %s changed its record to: %+v, %v", from, by, after, errAfter)
 				}
 			case edge.first != writeNothing || edge.then != writeNothing:
 				if errAfter != nil || after.State != edge.to.recordState() || after.N != int(j.outcome.started.Number) {
@@ -141,8 +142,8 @@ func TestEveryTransition(t *testing.T) {
 	}
 }
 
-// What a transition writes first is written before its state is visible, and waiters wake after both. A failed write
-// leaves the state.
+// TestTransitionsWriteFirst checks that the writes of a transition are done before its state is visible, and that
+// waiters wake after both. A failed write leaves the state.
 func TestTransitionsWriteFirst(t *testing.T) {
 	for by := range triggerCount {
 		edge := &transitions[by]
@@ -175,7 +176,7 @@ func TestTransitionsWriteFirst(t *testing.T) {
 	}
 }
 
-// A job that ends while its approval is written stays ended.
+// TestItEndsWhileItIsWritten checks that a job that ends while its approval is written stays ended.
 func TestItEndsWhileItIsWritten(t *testing.T) {
 	m := &machine{state: statePendingApproval}
 	err := m.apply(triggerAllowed, nil, func() error { return m.apply(triggerFailed, nil, nil) })
@@ -184,7 +185,7 @@ func TestItEndsWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// Every state is reached, has a name, and is left unless it is final.
+// TestStatesAreConnected checks that every state is reached, has a name, and is left unless it is final.
 func TestStatesAreConnected(t *testing.T) {
 	left := map[state]bool{stateHandedOff: true, stateDone: true, stateDropped: true} // last ones
 	for by := range triggerCount {
@@ -233,7 +234,7 @@ func drawing() string {
 	return b.String()
 }
 
-// The drawing in the package comment is that of the table. -update writes it.
+// TestDrawing checks that the drawing in the package comment is that of the table. -update writes it.
 func TestDrawing(t *testing.T) {
 	const file, head = "doc.go", "// The states of a job, with the triggers that leave them:\n//\n"
 	text, err := os.ReadFile(file)
@@ -264,7 +265,7 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-// lifetimes is a job over several daemons, with what has to stay true of it.
+// lifetimes runs a job over several daemons, and checks its invariants.
 type lifetimes struct {
 	t   *testing.T
 	s   *Set
@@ -341,7 +342,7 @@ func (l *lifetimes) step(by trigger, killed bool) {
 		l.result = l.recorded().Result
 	}
 	if r := l.recorded(); moved && by == triggerAllowed && !strings.Contains(string(r.Request), "admitted") {
-		l.t.Errorf("allowed, and its record does not say so: %s", r.Request)
+		l.t.Errorf("allowed, and its record differs: %s", r.Request)
 	}
 	j.save() // by other goroutines at any time
 	l.check(before)
@@ -356,12 +357,12 @@ func (l *lifetimes) check(before *store.Job) {
 	case j.state == stateUnrecorded:
 	case j.state == stateDropped && l.dropped:
 		if after != nil {
-			l.t.Errorf("its record came back: %+v", after)
+			l.t.Errorf("the record changed back: %+v", after)
 		}
 	case j.state != stateDropped && after == nil:
 		l.t.Errorf("%s without a record", j.state)
 	case j.state != stateDropped && (after.State == store.JobDone) != (j.state == stateDone):
-		l.t.Errorf("%s, and its record says %s", j.state, after.State)
+		l.t.Errorf("%s, and its record has %s", j.state, after.State)
 	}
 	if after == nil {
 		return
@@ -370,12 +371,12 @@ func (l *lifetimes) check(before *store.Job) {
 		l.t.Errorf("%s with result %s, before %s", after.State, after.Result, l.result)
 	}
 	if before != nil && (after.N < before.N || before.State == store.JobDone && after.State != store.JobDone) {
-		l.t.Errorf("its record goes back: %+v after %+v", after, before)
+		l.t.Errorf("its record changes back: %+v after %+v", after, before)
 	}
 }
 
-// Triggers in any order, with kills of the daemon between and in them, submit a line at most once by each daemon, end it
-// once, and never lose or change its result.
+// FuzzTriggers checks that triggers in any order, with kills of the daemon between and during them, submit a line at
+// most once by each daemon, end it once, and never lose or change its result.
 func FuzzTriggers(f *testing.F) {
 	f.Add([]byte{0, 4, 5, 6, 7, 8, 10, 10})   // allowed, runs, ends
 	f.Add([]byte{0, 6, 7, 200, 6, 8, 10, 10}) // a restart while it runs
@@ -406,7 +407,7 @@ func FuzzTriggers(f *testing.F) {
 	})
 }
 
-// A job stays small enough to read: its states are in the machine and not in flags and channels.
+// TestJobIsSmall checks that a job's type stays small: its states are in the machine, not in flags and channels.
 func TestJobIsSmall(t *testing.T) {
 	job, channels := reflect.TypeFor[Job](), 0
 	for _, of := range []reflect.Type{job, reflect.TypeFor[machine](), reflect.TypeFor[previous](), reflect.TypeFor[outcome]()} {
@@ -421,7 +422,8 @@ func TestJobIsSmall(t *testing.T) {
 	}
 }
 
-// A caller that is interrupted at once stops a job whose request is still being decided: Stop waits for the decision.
+// TestStop_WaitsForPreparingJobs checks that a caller that is interrupted at once stops a job whose request is still
+// being decided: Stop waits for the decision.
 func TestStop_WaitsForPreparingJobs(t *testing.T) {
 	s := testJobs(t)
 	j := jobIn(t, s, "preparing", statePreparing)
@@ -442,7 +444,8 @@ func TestStop_WaitsForPreparingJobs(t *testing.T) {
 	}
 }
 
-// A job that had started under the previous daemon is running while this daemon adopts it.
+// TestRecordState_OfAdoptedJobs checks that a job that had started under the previous daemon is running while this
+// daemon adopts it.
 //
 // FEATURES: R17
 func TestRecordState_OfAdoptedJobs(t *testing.T) {
@@ -453,7 +456,8 @@ func TestRecordState_OfAdoptedJobs(t *testing.T) {
 	}
 }
 
-// An incomplete single line was rejected even if its shell, which marks no starts, seems to have started it.
+// TestIsNotAccepted checks that an incomplete single line was rejected even if its shell, which marks no starts, seems
+// to have started it.
 //
 // FEATURES: R12
 func TestIsNotAccepted(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// refusing are jobs whose database refuses something, as on a full disk, until the test calls room.
+// refusing returns jobs whose database rejects writes, as on a full disk, until the test calls room.
 func refusing(t *testing.T, what string) (s *Set, room func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "longterm.db")
@@ -45,8 +45,8 @@ func refusing(t *testing.T, what string) (s *Set, room func()) {
 	return s, func() { run("DROP TRIGGER full") }
 }
 
-// Callers and lists get a job's end even if the disk accepts no record of it, or only the first. Once there is space it
-// is recorded.
+// TestJobsOnAFullDisk checks that callers and lists get a job's end even if the disk accepts no record of it, or only
+// the first. Once there is space it is recorded.
 //
 // FEATURES: R1, R93
 func TestJobsOnAFullDisk(t *testing.T) {
@@ -81,13 +81,14 @@ func TestJobsOnAFullDisk(t *testing.T) {
 			room()
 			s.retryWrites()
 			if r, err := s.store.Job(ctx, "job-1"); err != nil || r.State != store.JobDone || len(s.matching("")) != 0 {
-				t.Errorf("once there is room: %+v, %v", r, err)
+				t.Errorf("once there is space: %+v, %v", r, err)
 			}
 		})
 	}
 }
 
-// A job whose record was never written can be forgotten, and does not come back.
+// TestUnwrittenJobIsForgotten checks that a job whose record was never written can be forgotten, and does not come
+// back.
 func TestUnwrittenJobIsForgotten(t *testing.T) {
 	s, room := refusing(t, "INSERT")
 	s.retryLater(store.Job{ID: "job-1", Session: "s", State: store.JobDone})
@@ -101,7 +102,7 @@ func TestUnwrittenJobIsForgotten(t *testing.T) {
 	}
 }
 
-// What could not be written is tried a last time when the daemon leaves.
+// TestUnwrittenJobsAreWrittenAtTheEnd checks that a failed write is retried a last time when the daemon ends.
 func TestUnwrittenJobsAreWrittenAtTheEnd(t *testing.T) {
 	s, room := refusing(t, "INSERT")
 	s.retryLater(store.Job{ID: "job-1", Session: "s", State: store.JobDone})

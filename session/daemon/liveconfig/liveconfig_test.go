@@ -17,11 +17,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// changing is settings whose file a test changes.
+// changing holds settings whose file a test changes.
 type changing struct {
 	*Settings
 	t   *testing.T
-	age time.Duration // each content gets a time of its own, long ago
+	age time.Duration // each content gets a separate time, long ago
 }
 
 func newChanging(t *testing.T, content string) *changing {
@@ -59,12 +59,13 @@ func (c *changing) want(sessions int, using, problem string) {
 	}
 }
 
-// A changed file is taken, one with mistakes is not, and what was good survives a restart.
+// TestSettingsFollowTheFile checks that a changed file is applied and an invalid one is not, and that the last valid
+// settings survive a restart.
 func TestSettingsFollowTheFile(t *testing.T) {
 	c := newChanging(t, "")
 	c.want(2000, "defaults", "")
 	if c.ReloadIfChanged(time.Now()) {
-		t.Error("nothing changed")
+		t.Error("no change was applied")
 	}
 	c.write("[limits]\nsessions = 5\n")
 	if !c.ReloadIfChanged(time.Now()) || c.ReloadIfChanged(time.Now()) {
@@ -81,7 +82,8 @@ func TestSettingsFollowTheFile(t *testing.T) {
 	c.want(6, "file", "")
 }
 
-// What is written in place is taken even where its size and time are kept.
+// TestSettingsWrittenInPlace checks that a file that is overwritten in place is applied even if its size and time stay
+// the same.
 func TestSettingsWrittenInPlace(t *testing.T) {
 	c := newChanging(t, "[limits]\nsessions = 5\n")
 	path := c.dirs.ConfigFile()
@@ -103,7 +105,8 @@ func TestSettingsWrittenInPlace(t *testing.T) {
 	c.want(7, "file", "")
 }
 
-// Editors that rename leave moments without a file, or with half of one.
+// TestSettingsWhileAnEditorWrites checks that editors that rename files, which leave moments without a file or with
+// half of one, cause no error.
 func TestSettingsWhileAnEditorWrites(t *testing.T) {
 	c := newChanging(t, "[limits]\nsessions = 5\n")
 	path := c.dirs.ConfigFile()
@@ -111,7 +114,7 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.ReloadIfChanged(time.Now()) {
-		t.Error("a file that is gone for a moment is taken for removed")
+		t.Error("a briefly missing file counts as removed")
 	}
 	c.write("[limits]\nsessions = 7\n")
 	st, err := os.Stat(path)
@@ -122,7 +125,7 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 		t.Error("a file just written is read")
 	}
 	if !c.ReloadIfChanged(st.ModTime().Add(2 * settleTime)) {
-		t.Error("a file left alone is not read")
+		t.Error("an unchanged file is not read")
 	}
 	c.want(7, "file", "")
 	if err := os.Remove(path); err != nil {
@@ -136,7 +139,7 @@ func TestSettingsWhileAnEditorWrites(t *testing.T) {
 	c.want(2000, "defaults", "")
 }
 
-// A broken file at the first start ever: the defaults.
+// TestSettingsBrokenFromTheStart checks that a file that is invalid at the very first start gives the defaults.
 func TestSettingsBrokenFromTheStart(t *testing.T) {
 	c := newChanging(t, "[limits\n")
 	c.want(2000, "defaults", "1:")
@@ -145,7 +148,8 @@ func TestSettingsBrokenFromTheStart(t *testing.T) {
 	}
 }
 
-// The matchers are compiled when output is read by them: a daemon at rest does without.
+// TestParserIsMadeWhenItIsUsed checks that the matchers are compiled when they first read output: an idle daemon does
+// without.
 func TestParserIsMadeWhenItIsUsed(t *testing.T) {
 	c := newChanging(t, "")
 	took := testing.AllocsPerRun(1, func() { c.apply(config.Empty(""), "") })
@@ -157,7 +161,7 @@ func TestParserIsMadeWhenItIsUsed(t *testing.T) {
 	}
 }
 
-// The configuration's choice of emulators is what sessions know.
+// TestEnginesOfTheConfiguration checks that sessions use the emulator that the configuration chooses.
 func TestEnginesOfTheConfiguration(t *testing.T) {
 	for _, row := range config.KeySpecs() {
 		if row.Key == "shells.engine" {
@@ -183,7 +187,7 @@ func TestFrameRateIsASetting(t *testing.T) {
 	}
 }
 
-// Hooks tell a webhook no more than alerts do.
+// TestHooks_SendWhatAlertsSend checks that hooks send a webhook no more than alerts do.
 //
 // FEATURES: R119
 func TestHooks_SendWhatAlertsSend(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What is written is the text format to the letter: a label's value, a help text and a number that would break a line or
-// a quote are escaped, so that one bad value spoils no other sample.
+// TestPageIsTheFormat checks that the page follows the text format: label values, help texts and numbers that would
+// break a line or a quote are escaped, so that one bad value damages no other sample.
 func TestPageIsTheFormat(t *testing.T) {
 	var p Page
 	p.Family("longterm_x", "gauge", "One\\two\nthree \"four\".")
@@ -52,8 +52,8 @@ func samples(t *testing.T, r *Requests) map[string]string {
 	return of
 }
 
-// A time on a bound is in that bound's bucket, buckets have all below them, and what waited counts as a request and
-// says nothing of how fast they are.
+// TestHistogram checks that a time on a bound counts in that bound's bucket, buckets are cumulative, and a waiting
+// request counts as a request but not in the times.
 func TestHistogram(t *testing.T) {
 	var r Requests
 	for _, took := range []time.Duration{0, 500 * time.Microsecond, 500*time.Microsecond + 1, 5 * time.Second, 5*time.Second + 1, time.Hour} {
@@ -64,7 +64,7 @@ func TestHistogram(t *testing.T) {
 	r.End(200, time.Hour, true)
 	r.Begin()
 	r.End(404, time.Millisecond, false)
-	r.Begin() // is still under way
+	r.Begin() // still running
 	got := samples(t, &r)
 	const name = "longterm_http_request_duration_seconds"
 	for sample, want := range map[string]string{
@@ -82,7 +82,7 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// Before the first request there is a page all the same: zeroes, not nothing.
+// TestNoRequestsYet checks that the page is complete before the first request: its values are zero.
 func TestNoRequestsYet(t *testing.T) {
 	got := samples(t, new(Requests))
 	for _, sample := range []string{"longterm_http_requests_in_flight", "longterm_http_request_duration_seconds_count", "longterm_http_request_duration_seconds_sum"} {
@@ -92,7 +92,8 @@ func TestNoRequestsYet(t *testing.T) {
 	}
 }
 
-// Requests that end while a page is written are in it whole or not at all: its last bucket is its count.
+// TestPagesAreOfOneMoment checks that requests that end while a page is written are in it completely or not at all: the
+// last bucket equals the count.
 func TestPagesAreOfOneMoment(t *testing.T) {
 	const writers, each = 4, 250
 	var r Requests

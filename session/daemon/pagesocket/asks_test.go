@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// At a prompt a page is told once that a session asks; that it does not any more when it lasts, in order, and all of
-// it before anything else.
+// TestAskings checks that a page gets the notice of a session's prompt once, and the notice of its end only if that
+// lasts, in order, and all of them before any other message.
 //
 // FEATURES: R112
 func TestAskings(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAskings(t *testing.T) {
 	want := func(what string, got []uint64, want ...uint64) {
 		t.Helper()
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: told of %v, want %v", what, got, want)
+			t.Errorf("%s: sent %v, want %v", what, got, want)
 		}
 	}
 	want("the first", take("a", "text", 0, 0), 1)
@@ -47,7 +47,7 @@ func TestAskings(t *testing.T) {
 	}
 	want("the next prompt", take("a", "text", 200, 0))
 	if len(a.held) != 0 {
-		t.Error("what is not so any more is held")
+		t.Error("an outdated notice is held")
 	}
 	want("with errors", take("a", "text", 300, 2), 4)
 	want("typed", take("a", "", 400, 2))
@@ -76,7 +76,7 @@ func TestAskings(t *testing.T) {
 	want("typed", take("a", "", 100_100, 0))
 	want("and what it does changes, again and again", take("a", "", 100_300, 1))
 	if len(a.held) != 1 || a.held[0].Seq != seq || a.due != at(100_100).Add(clearDelay) {
-		t.Errorf("%v is held until %v: what comes often puts off what is told", a.held, a.due)
+		t.Errorf("%v is held until %v: frequent changes delay the notices", a.held, a.due)
 	}
 	a.release()
 	want("nothing is known to run", take("c", "text", 0, -1), 20)

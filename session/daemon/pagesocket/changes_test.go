@@ -14,7 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Who puts together what he is told of a session in parts has all of it, but what no page shows.
+// TestChanges checks that a page that combines the partial updates of a session has the whole description, except for
+// parts that no page shows.
 //
 // FEATURES: R112
 func TestChanges(t *testing.T) {
@@ -59,11 +60,11 @@ func TestChanges(t *testing.T) {
 		maps.Copy(have[s.ID], got)
 		for _, name := range memberNames {
 			if isSent(name, nil) && !reflect.DeepEqual(have[s.ID][name], want[name]) {
-				t.Fatalf("step %d: %s is %v, not %v; last told %s", step, name, have[s.ID][name], want[name], part)
+				t.Fatalf("step %d: %s is %v, not %v; last sent %s", step, name, have[s.ID][name], want[name], part)
 			}
 		}
 		if again, _ := c.change(nil, s.ID, b); string(again) != "{}" {
-			t.Fatalf("what is known is told: %s", again)
+			t.Fatalf("an unchanged part is sent: %s", again)
 		}
 	}
 	if parts > 2000*120 {
@@ -76,11 +77,12 @@ func TestChanges(t *testing.T) {
 		t.Errorf("%d sessions are known", len(c.known))
 	}
 	if c.forget(""); len(c.known) != 0 {
-		t.Error("what is to be forgotten is known")
+		t.Error("a removed session is known")
 	}
 }
 
-// Of an event about its input a page is told what belongs to that; the rest comes with the next other one.
+// TestChangesOfInput checks that an update for an event about input contains only what belongs to that. The rest is
+// sent with the next other event.
 //
 // FEATURES: R112
 func TestChangesOfInput(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// reader is a page that keeps what sessions ask for and how long they have run, as page/net.js and page/store.js do.
+// reader acts as a page that keeps the sessions' prompts and run times, like page/net.js and page/store.js.
 type reader struct {
 	seq      uint64
 	last     string
@@ -86,11 +86,12 @@ func (r *reader) progress(t *testing.T, text string) {
 	r.part(r.last, r.seq+uint64(n[0]), nil)
 }
 
-// shows says what differs of what a page knows of a session, but since when it asks and how sure that is.
+// shows returns the difference between a page's description of a session and the expected one, without the time and
+// confidence of a prompt.
 func (r *reader) shows(t *testing.T, s *api.Session, kind string) {
 	t.Helper()
 	members := map[string]any{"needs_input": s.Needs, "activity": s.Activity}
-	if kind != "input" { // which tells of nothing else
+	if kind != "input" { // which contain nothing else
 		members["title"] = map[string]any{"is": s.Title}
 	}
 	for name, want := range members {
@@ -106,7 +107,7 @@ func (r *reader) shows(t *testing.T, s *api.Session, kind string) {
 			delete(x, k)
 			delete(y, k)
 		}
-		if p, ok := y["progress"].(map[string]any); ok { // what it works on is not told in short
+		if p, ok := y["progress"].(map[string]any); ok { // short updates omit its subject
 			delete(p, "label")
 			if p, ok := x["progress"].(map[string]any); ok {
 				delete(p, "label")
@@ -118,8 +119,8 @@ func (r *reader) shows(t *testing.T, s *api.Session, kind string) {
 	}
 }
 
-// A page that is told in short what sessions ask for knows as much as one that is told at length, whatever else it is
-// told of in between.
+// TestShortAsks checks that a page that gets short updates of prompts knows as much as one that gets full ones,
+// whatever other updates it gets in between.
 //
 // FEATURES: R112
 func TestShortAsks(t *testing.T) {
@@ -153,7 +154,7 @@ func TestShortAsks(t *testing.T) {
 			e.Kind = "title"
 		case 1:
 			e.Binary = 1
-		case 2: // the page is told the list
+		case 2: // the page gets the list
 			c.forget("")
 			continue
 		case 4, 5, 6, 7, 8, 9:
@@ -199,7 +200,7 @@ func TestShortAsks(t *testing.T) {
 		page.shows(t, s, e.Kind)
 	}
 	if a, p := short[shortInput], short[shortProgress]; a < 100 || p < 50 || bytes > 30*(a+p) {
-		t.Errorf("%d and %d were told in short, in %d bytes", a, p, bytes)
+		t.Errorf("%d and %d short updates, in %d bytes", a, p, bytes)
 	}
 	c.setAll("s0", []byte("{}"))
 	for n := range 2 * maxKnown {

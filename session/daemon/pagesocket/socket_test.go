@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Sockets are bounded, and who is refused is not counted.
+// TestTooManyPages checks that the number of sockets is bounded, and rejected ones are not counted.
 func TestTooManyPages(t *testing.T) {
 	var s Sockets
 	s.open.Store(maxSockets)

@@ -9,7 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Looks without news become rare; a wait keeps them frequent, and a change does not make them more than one a second.
+// TestPauseAfter checks that polls without changes become rare. A wait keeps them frequent, and changes make them no
+// more frequent than one a second.
 //
 // FEATURES: R128
 func TestPauseAfter(t *testing.T) {
@@ -19,7 +20,7 @@ func TestPauseAfter(t *testing.T) {
 		pause = pauseAfter(pause, false, false)
 	}
 	if looks > 12 || total < lastPause || total > 3*lastPause {
-		t.Errorf("%d looks in %v", looks, total)
+		t.Errorf("%d polls in %v", looks, total)
 	}
 	if got := pauseAfter(lastPause, false, true); got != awaitPause {
 		t.Errorf("awaited: %v", got)

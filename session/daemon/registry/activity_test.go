@@ -25,7 +25,7 @@ func TestWork(t *testing.T) {
 	t.Parallel()
 	var w activity
 	if w.view(Newest) != nil {
-		t.Error("something is known of nothing")
+		t.Error("an unknown task has an estimate")
 	}
 	ends := w.start(1)
 	now := time.Now()
@@ -52,7 +52,7 @@ func TestWork(t *testing.T) {
 	}
 	third := w.start(3)
 	if _, ok := <-second; ok {
-		t.Error("the second command's follower is not told that another one runs")
+		t.Error("the second command's follower is not notified that another one runs")
 	}
 	w.end(2, outcome{}) // the listener has left
 	w.end(3, outcome{to: 1})
@@ -60,11 +60,12 @@ func TestWork(t *testing.T) {
 		t.Errorf("%+v", how)
 	}
 	if w.start(3) != nil {
-		t.Error("a command that is over begins")
+		t.Error("an ended command starts")
 	}
 }
 
-// The duration of an earlier editor or prompting program predicts nothing; printed progress does.
+// TestNoEstimateForWhatAPersonWorksWith checks that the duration of an earlier editor or prompting program predicts
+// nothing; printed progress does.
 //
 // FEATURES: R82
 func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
@@ -80,7 +81,7 @@ func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
 		}
 	}
 	w.start(1)
-	w.setInteractive() // before anything else is known of it
+	w.setInteractive() // before it is known otherwise
 	w.set(1, past, time.Now(), true, 0)
 	estimates("an editor", false)
 	w.set(1, bar, time.Now(), true, 0)
@@ -124,7 +125,7 @@ func TestFollowerNotifies(t *testing.T) {
 	e.Clients.Join(&sizepolicy.Client{Cols: 80, Rows: 24})
 	f.notify(t.Context(), &progress.State{}, &outcome{at: begun.Add(time.Hour), exit: &one})
 	if len(told) > 0 || len(news) > 0 {
-		t.Error("somebody was told of a short command, or of one that they see")
+		t.Error("a notice of a short command, or of one that is shown to the user")
 	}
 }
 

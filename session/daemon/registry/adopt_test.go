@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// The outcome of a session without a keeper follows from its record.
+// TestFates checks that the outcome of a session without a keeper follows from its record.
 func TestFates(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
@@ -62,7 +62,8 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// A keeper that runs and does not answer may have what was started for a call.
+// TestFateUnderASilentKeeper checks that the process of a pending start may exist under a keeper that runs and does not
+// answer.
 func TestFateUnderASilentKeeper(t *testing.T) {
 	t.Parallel()
 	if got := adoptOutcomeOf(&store.Session{State: "running", Call: "c1", RequestDigest: "a"}, true, time.Time{}, time.Now()); got != asLost {
@@ -86,7 +87,7 @@ func (h *host) Notice(format string, args ...any) {
 	h.notices = append(h.notices, fmt.Sprintf(format, args...))
 }
 
-// hosted is a registry with a host, loaded from what its directories have.
+// hosted returns a registry with a host, loaded from its directories.
 func hosted(t *testing.T, prepare func(r *Registry)) (*Registry, *host) {
 	t.Helper()
 	r := testRegistry(t)
@@ -125,8 +126,8 @@ func record(t *testing.T, r *Registry, rec store.Session) {
 	}
 }
 
-// A session that is recorded as ended and whose keeper has another process of it was started again, which could not be recorded:
-// it runs. Of the process that has ended, the keeper may only not have forgotten it yet.
+// TestStartedAgainWithoutARecord checks that a session that is recorded as ended, but has another process in its
+// keeper, was restarted without a record: it runs. If the keeper has only the ended process, the session has ended.
 //
 // FEATURES: R5
 func TestStartedAgainWithoutARecord(t *testing.T) {
@@ -148,13 +149,13 @@ func TestStartedAgainWithoutARecord(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if st := e.Session.Status(); st.State != c.want {
-			t.Errorf("%s: its owner says that it is %s", name, st.State)
+			t.Errorf("%s: its owner reports %s", name, st.State)
 		}
 	}
 }
 
-// Sessions without a keeper are history or lost, with what they printed; what was never started is
-// gone, and directories that killed daemons left half made or half removed go.
+// TestSettleWithoutKeepers checks that sessions without a keeper are history or lost, with their output, that a session
+// that never started is removed, and that so are directories that killed daemons left half created or half removed.
 func TestSettleWithoutKeepers(t *testing.T) {
 	t.Parallel()
 	half, foreign := uuid.NewString(), "not-ours"
@@ -177,7 +178,7 @@ func TestSettleWithoutKeepers(t *testing.T) {
 		view := r.Describe(e, e.Session.Status())
 		states[view.Name] = view.State
 		if view.Output.End == 0 {
-			t.Errorf("%s has nothing of what it printed", view.Name)
+			t.Errorf("%s has no output", view.Name)
 		}
 	}
 	if len(states) != 2 || states["over"] != "exited" || states["ran"] != "lost" {
@@ -196,8 +197,8 @@ func TestSettleWithoutKeepers(t *testing.T) {
 	}
 }
 
-// If the database lost a session, its manifest is used. A manifest that is invalid, or belongs to another session, is
-// not changed.
+// TestLoadFindsWhatTheDatabaseLost checks that if the database lost a session, its manifest is used. A manifest that is
+// invalid, or belongs to another session, is not changed.
 func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
 	t.Parallel()
 	found, torn, other := uuid.NewString(), uuid.NewString(), uuid.NewString()
@@ -224,7 +225,7 @@ func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
 	}
 	for _, id := range []string{torn, other} {
 		if _, err := os.Stat(r.dirs.Session(id)); err != nil {
-			t.Errorf("a directory that may be somebody's is gone: %v", err)
+			t.Errorf("another program's directory may be gone: %v", err)
 		}
 	}
 	if list, err := r.store.Sessions(t.Context()); err != nil || len(list) != 1 {
@@ -232,7 +233,8 @@ func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
 	}
 }
 
-// Two sessions of one name, from before, are both there, one under another name.
+// TestLoad_RenamesDuplicates checks that two sessions of an older database with one name are both loaded, one under
+// another name.
 func TestLoad_RenamesDuplicates(t *testing.T) {
 	t.Parallel()
 	a, b := uuid.NewString(), uuid.NewString()
@@ -251,8 +253,8 @@ func TestLoad_RenamesDuplicates(t *testing.T) {
 	}
 }
 
-// A keeper that cannot be reached keeps what it may have: nothing of it is called lost by ending it,
-// and no directory is removed.
+// TestSilentKeeper checks that sessions that an unreachable keeper may have are kept: none becomes lost, and no
+// directory is removed.
 func TestSilentKeeper(t *testing.T) {
 	t.Parallel()
 	half := uuid.NewString()
@@ -271,11 +273,12 @@ func TestSilentKeeper(t *testing.T) {
 		t.Errorf("%v", r.adoption.unanswered)
 	}
 	if _, err := os.Stat(r.dirs.Session(half)); err != nil {
-		t.Errorf("what a silent keeper may have is gone: %v", err)
+		t.Errorf("sessions of a silent keeper are gone: %v", err)
 	}
 }
 
-// A session is found by its id, its name, or a prefix of either. The error for an unknown one lists similar names.
+// TestResolve checks that a session is found by its id, its name, or a prefix of either. The error for an unknown one
+// lists similar names.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	ids := []string{"11111111-aaaa", "11112222-bbbb", "33333333-cccc"}
@@ -311,7 +314,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A session that cannot be started leaves nothing: no record, no directory, and its name is free.
+// TestCreateThatFailsLeavesNothing checks that a session that cannot be started leaves nothing: no record, no
+// directory, and its name is free.
 func TestCreateThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	r, h := hosted(t, nil)
@@ -329,7 +333,7 @@ func TestCreateThatFailsLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %d directories, %v", when, len(dirs), err)
 		}
 		if _, taken := r.byname["n"]; taken {
-			t.Errorf("%s: the name is taken", when)
+			t.Errorf("%s: the name is still in use", when)
 		}
 	}
 	n := api.NewSession{Name: "n", Argv: []string{"true"}, Cwd: "/"}
@@ -350,7 +354,7 @@ func TestCreateThatFailsLeavesNothing(t *testing.T) {
 		t.Errorf("the store fails: %v", err)
 	}
 	if _, taken := r.byname["n"]; taken {
-		t.Error("the store fails: the name is taken")
+		t.Error("the store fails: the name is still in use")
 	}
 	h.leaving = true
 	if _, err = r.Create(t.Context(), n); !errors.As(err, &e) || e.Code != api.CodeUnavailable || !e.Retry {
@@ -366,7 +370,7 @@ type hostWith struct {
 
 func (h *hostWith) KeeperFor(string) (Keeper, error) { return h.k, nil }
 
-// deadKeeper is a keeper that is never asked.
+// deadKeeper is a keeper that gets no requests.
 type deadKeeper struct{}
 
 func (*deadKeeper) Key() string                                         { return "main" }

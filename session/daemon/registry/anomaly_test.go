@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Anomalies of agents' sessions are published on request only.
+// TestAnomaly_PublishedByConfiguration checks that anomalies of agents' sessions are published on request only.
 //
 // FEATURES: R127
 func TestAnomaly_PublishedByConfiguration(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// What a new session does after its start does not delay the answer, and is done before the daemon leaves at the
-// latest.
+// TestOwners_StartAfterTheAnswer checks that a new session's work after its start does not delay the answer, and is
+// done before the daemon ends at the latest.
 //
 // FEATURES: R90
 func TestOwners_StartAfterTheAnswer(t *testing.T) {
@@ -29,11 +29,11 @@ func TestOwners_StartAfterTheAnswer(t *testing.T) {
 		r.startOwnerLater(e, func() { begun.Store(true) })
 		synctest.Wait()
 		if pid := recordedPID(t, r, "s"); begun.Load() || pid != 0 {
-			t.Errorf("while the answer is on its way the owner has begun: %v, the pid is recorded: %d", begun.Load(), pid)
+			t.Errorf("while the answer is being written the owner has started: %v, the pid is recorded: %d", begun.Load(), pid)
 		}
 		r.StopAll()
 		if pid := recordedPID(t, r, "s"); !begun.Load() || pid != 42 {
-			t.Errorf("when the daemon has left the owner has begun: %v, the pid is recorded: %d", begun.Load(), pid)
+			t.Errorf("when the daemon has ended the owner has started: %v, the pid is recorded: %d", begun.Load(), pid)
 		}
 	})
 }
@@ -47,8 +47,8 @@ func recordedPID(t *testing.T, r *Registry, id string) int {
 	return s.PID
 }
 
-// A start is canceled within seconds when its caller disconnects, and when the keeper is stopped; not when the daemon
-// leaves, or the keeper is slow.
+// TestStartsAreGivenUp checks that a start is canceled within seconds when its caller disconnects, and when the keeper
+// is stopped; not when the daemon leaves, or the keeper is slow.
 //
 // FEATURES: R90
 func TestStartsAreGivenUp(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// The newest of a session's record is the one that is written last, by any writer.
+// TestSessionsRecordsKeepTheirOrder checks that the newest record of a session is the one that is written last, by any
+// writer.
 //
 // FAULT: A15
 func TestSessionsRecordsKeepTheirOrder(t *testing.T) {
@@ -67,7 +68,8 @@ func testRegistry(t *testing.T) *Registry {
 	return New(Config{Dirs: dirs, Log: log, Store: st, Settings: liveconfig.Open(dirs, log)})
 }
 
-// After concurrent changes a session's manifest equals its newest record.
+// TestManifestsRepeatTheNewestRecord checks that after concurrent changes a session's manifest equals its newest
+// record.
 //
 // FEATURES: R93
 func TestManifestsRepeatTheNewestRecord(t *testing.T) {

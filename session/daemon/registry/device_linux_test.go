@@ -39,7 +39,7 @@ func openTerminal(t *testing.T) (of *terminal, tty *os.File) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tty.Close() })
-	if _, err := term.MakeRaw(int(tty.Fd())); err != nil { // else what is not read is not waited for, but lost
+	if _, err := term.MakeRaw(int(tty.Fd())); err != nil { // else unread output would be lost instead of waited for
 		t.Fatal(err)
 	}
 	raw, err := master.SyscallConn()
@@ -56,13 +56,14 @@ func openTerminal(t *testing.T) (of *terminal, tty *os.File) {
 	return of, tty
 }
 
-// What a program prints and reads wakes its keeper, not the daemon too, until a write has to wait.
+// TestTerminalIsNotWatched checks that output and reads of a program wake only its keeper, not the daemon, until a
+// write must wait.
 func TestTerminalIsNotWatched(t *testing.T) {
 	t.Parallel()
 	of, _ := openTerminal(t)
 	if err := of.control(func(fd int) error {
 		if watched(t, fd) {
-			t.Error("the daemon is woken by what a program prints")
+			t.Error("output of a program wakes the daemon")
 		}
 		return nil
 	}); err != nil {
@@ -73,7 +74,7 @@ func TestTerminalIsNotWatched(t *testing.T) {
 	}
 	if err := of.await(func(fd uintptr) bool {
 		if !watched(t, int(fd)) {
-			t.Error("a write that waits is woken by nobody")
+			t.Error("a waiting write is not woken")
 		}
 		return true
 	}); err != nil {
@@ -81,7 +82,8 @@ func TestTerminalIsNotWatched(t *testing.T) {
 	}
 }
 
-// A write waits for space until its deadline, or until the terminal is closed; then the terminal is not used again.
+// TestTerminalWriteWaits checks that a write waits for space until its deadline, or until the terminal is closed; then
+// the terminal is not used again.
 func TestTerminalWriteWaits(t *testing.T) {
 	t.Parallel()
 	of, _ := openTerminal(t)
@@ -115,13 +117,13 @@ func TestTerminalWriteWaits(t *testing.T) {
 	}
 }
 
-// Closing a terminal does not wait for queries of it or for input.
+// TestTerminalIsClosedInUse checks that closing a terminal does not wait for queries of it or for input.
 func TestTerminalIsClosedInUse(t *testing.T) {
 	t.Parallel()
 	of, tty := openTerminal(t)
 	if err := of.control(func(fd int) error {
 		if err := of.control(func(int) error { return nil }); err != nil {
-			t.Errorf("beside another: %v", err)
+			t.Errorf("concurrent call: %v", err)
 		}
 		if err := of.Close(); err != nil {
 			t.Errorf("closed: %v", err)
@@ -139,10 +141,10 @@ func TestTerminalIsClosedInUse(t *testing.T) {
 	}
 }
 
-// A session on pipes without input has nothing whose writing could be given up.
+// TestNoInputHasNoWriteDeadline checks that setting a write deadline on pipes without input fails.
 func TestNoInputHasNoWriteDeadline(t *testing.T) {
 	t.Parallel()
 	if err := (&device{pipe: true}).SetWriteDeadline(time.Now()); !errors.Is(err, errNoInput) {
-		t.Errorf("told %v", err)
+		t.Errorf("got %v", err)
 	}
 }

@@ -41,10 +41,10 @@ func namesOf(r *Registry) (list []string) {
 	return list
 }
 
-// A name is changed where it is free, labels one by one; what is refused changes nothing.
+// TestEdit checks that a name is changed if it is free, and labels one by one. A rejected change changes nothing.
 func TestEdit(t *testing.T) {
 	t.Parallel()
-	r := histories(t, "one", "two") // no name is the beginning of an id
+	r := histories(t, "one", "two") // no name is a prefix of an id
 	e, err := r.Resolve("one")
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestEdit(t *testing.T) {
 		}
 	}
 	if _, err := r.Resolve("one"); err == nil {
-		t.Error("the old name is still taken")
+		t.Error("the old name is still in use")
 	}
 	stored, err := r.store.Sessions(t.Context())
 	if err != nil || !slices.ContainsFunc(stored, func(s store.Session) bool { return s.Name == "c" && s.Labels["z"] == "3" }) {
@@ -87,7 +87,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// A session named like another one's id would be unreachable: the one with the name is found first.
+// TestNameThatIsAnothersID checks that a session named like another one's id would be unreachable: the lookup finds the
+// name first.
 //
 // FEATURES: R85
 func TestNameThatIsAnothersID(t *testing.T) {
@@ -104,7 +105,7 @@ func TestNameThatIsAnothersID(t *testing.T) {
 	}
 }
 
-// A removed session leaves memory, disk and database, and the removal is published.
+// TestRemove checks that a removed session leaves memory, disk and database, and the removal is published.
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	r := histories(t, "a", "b")
@@ -138,7 +139,8 @@ func TestRemove(t *testing.T) {
 	r.RemoveEnded(e) // a second time does nothing
 }
 
-// If the store fails the session is removed anyway, and stays so; its record is removed later.
+// TestRemoveWithoutAStore checks that if the store fails the session is removed anyway, and stays so; its record is
+// removed later.
 func TestRemoveWithoutAStore(t *testing.T) {
 	t.Parallel()
 	r := histories(t, "a")
@@ -157,7 +159,7 @@ func TestRemoveWithoutAStore(t *testing.T) {
 	}
 }
 
-// Ended sessions over the budget go, the oldest first; without a budget nothing does.
+// TestTidy checks that ended sessions over the budget go, the oldest first; without a budget nothing does.
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	r := histories(t, "oldest", "older", "newest")
@@ -179,11 +181,11 @@ func TestTidy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.Maintenance.Prune(t.Context(), time.Now(), Budget{Dead: 5}); err != nil && !strings.Contains(err.Error(), e.ID()) {
-		t.Errorf("a session whose directory was removed: %v", err)
+		t.Errorf("a session without its directory: %v", err)
 	}
 }
 
-// A restore that cannot be leaves the session readable, as it was.
+// TestRestoreThatFails checks that a failed restore leaves the session readable, as it was.
 func TestRestoreThatFails(t *testing.T) {
 	t.Parallel()
 	r := histories(t, "a")
@@ -207,7 +209,8 @@ func TestRestoreThatFails(t *testing.T) {
 	}
 }
 
-// A process that ends before its handle replaces the old one has ended all the same.
+// TestNoticesForARestoredProcess checks that a process that exits before its handle replaces the old one has ended
+// nevertheless.
 func TestNoticesForARestoredProcess(t *testing.T) {
 	t.Parallel()
 	r := histories(t, "a")
@@ -218,20 +221,20 @@ func TestNoticesForARestoredProcess(t *testing.T) {
 	var told *session.Session
 	notice := func(s *session.Session) { told = s }
 	if old.Notify(notice); told != old.Session {
-		t.Error("the old session is not told")
+		t.Error("the old session is not notified")
 	}
 	told = nil
 	e := NewHandle(old.Record())
 	old.redirectTo(e)
 	if old.Notify(notice); told != nil {
-		t.Error("somebody is told before the new session is there")
+		t.Error("the exit is published before the new session is registered")
 	}
 	if e.begin(old.Session, nil); told != old.Session {
 		t.Error("the notice is lost")
 	}
 }
 
-// The values of secrets are kept as long as a rule refers to them, or is about to.
+// TestSecretsAreForgotten checks that the values of secrets are kept as long as a rule refers to them, or is about to.
 func TestSecretsAreForgotten(t *testing.T) {
 	t.Parallel()
 	e := NewHandle(store.Session{ID: "x"})
@@ -244,7 +247,7 @@ func TestSecretsAreForgotten(t *testing.T) {
 		}
 	}
 	if err := e.takeSecrets(rule("env:A"), nil); err != nil {
-		t.Errorf("one that is known: %v", err)
+		t.Errorf("a known one: %v", err)
 	}
 	e.secrets.hold()
 	e.secrets.retain(nil)
@@ -258,12 +261,12 @@ func TestSecretsAreForgotten(t *testing.T) {
 	}
 	e.secrets.retain(nil)
 	if _, ok := e.secrets.get("env:A"); ok {
-		t.Error("a value is kept that nothing refers to")
+		t.Error("a value without a reference is kept")
 	}
 }
 
-// Lines for a silent program run one after the other: a call without waiting is rejected after a while, one that waits
-// does so as long as its caller.
+// TestTurnsOfUnintegratedPrograms checks that lines for a silent program run one after the other: a call without
+// waiting is rejected after a while, and one that waits does so as long as its caller is connected.
 //
 // FEATURES: R16
 func TestTurnsOfUnintegratedPrograms(t *testing.T) {
@@ -299,7 +302,8 @@ func TestTurnsOfUnintegratedPrograms(t *testing.T) {
 	}
 }
 
-// Of a restored session's screen only what stands below the dividing line is the program that runs now.
+// TestSinceRestored checks that of a restored session's screen only the part below the dividing line belongs to the
+// running program.
 //
 // FEATURES: R100 R104
 func TestSinceRestored(t *testing.T) {
@@ -321,7 +325,8 @@ func TestSinceRestored(t *testing.T) {
 	}
 }
 
-// The dividing line stands below all that was left, where the cursor was left in the middle of a picture, too.
+// TestDividingLineIsBelowThePicture checks that the dividing line is below all earlier content, also if the cursor was
+// left in the middle of an image.
 //
 // FEATURES: R100 R104
 func TestDividingLineIsBelowThePicture(t *testing.T) {

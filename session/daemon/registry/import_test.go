@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// The nonce that a session's output hides is imported with it from host to host. An impossible nonce of another host is
-// rejected.
+// TestNonce_ImportedWithSession checks that the nonce that a session's output hides is imported with it from host to
+// host. An impossible nonce of another host is rejected.
 //
 // FEATURES: R94
 func TestNonce_ImportedWithSession(t *testing.T) {

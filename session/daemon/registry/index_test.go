@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store/search"
 )
 
-// An index that could not be opened, as on a full disk, is opened once possible, without a restart. Sessions removed in
-// the meantime are not found in it.
+// TestIndexIsOpenedWhenItCanBe checks that an index that could not be opened, as on a full disk, is opened once
+// possible, without a restart. Sessions removed in the meantime are not found in it.
 //
 // FEATURES: R92
 func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
@@ -70,7 +70,8 @@ func fillIndex(t *testing.T, r *Registry) {
 	}
 }
 
-// What the index could not drop when its session was removed, on a full disk, is not found.
+// TestRemovedIsNotFound checks that output that the index could not drop when its session was removed, on a full disk,
+// is not found.
 //
 // FEATURES: R92, R93
 func TestRemovedIsNotFound(t *testing.T) {
@@ -87,7 +88,7 @@ func TestRemovedIsNotFound(t *testing.T) {
 	}
 	none := func(string) bool { return false }
 	if found := found(t, r.Index.Search(t.Context(), search.Query{Text: "needle", Limit: 10, Within: none})); found != "" {
-		t.Errorf("found in %q, where nothing may be", found)
+		t.Errorf("found in %q, want no hits", found)
 	}
 }
 
@@ -109,8 +110,8 @@ func found(t *testing.T, hits iter.Seq2[search.Hit, error]) string {
 	return strings.Join(found, " ")
 }
 
-// What was removed, or dropped from a history's beginning, while no index could be opened is not found after a restart: the
-// index is compared with what there is.
+// TestIndexIsComparedWithTheHistories checks that output that was removed, or dropped from a history's start, while no
+// index could be opened is not found after a restart: the index is compared with the histories.
 //
 // FEATURES: R92
 func TestIndexIsComparedWithTheHistories(t *testing.T) {
@@ -127,7 +128,8 @@ func TestIndexIsComparedWithTheHistories(t *testing.T) {
 	}
 }
 
-// Output dropped from the start of a history without the index's knowledge is dropped from it at the next comparison.
+// TestIndexForgetsWhatHistoriesLost checks that output dropped from the start of a history without the index's
+// knowledge is dropped from it at the next comparison.
 //
 // FEATURES: R92
 func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
@@ -148,11 +150,12 @@ func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
 	}
 	r.Index.removeStale(t.Context())
 	if start, _ := e.Session.OutputRange(); start == 0 || foundIn(t, r) != "" {
-		t.Errorf("the history begins at %d, found in %q", start, foundIn(t, r))
+		t.Errorf("the history starts at %d, found in %q", start, foundIn(t, r))
 	}
 }
 
-// A search finds what the index does not have yet, and finds it once, however far the index is.
+// TestSearch_FindsOutput_BeforeItIsIndexed checks that a search finds output that is not indexed yet, and finds it
+// once, however far the index is.
 //
 // FEATURES: R92
 // FAULT: G13

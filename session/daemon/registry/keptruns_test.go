@@ -12,7 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// The session of a command that is kept stays for a day, gives its name to a new session, and is removed then.
+// TestKeepRun_RemovedAfterADay checks that the session of a kept command stays for a day, gives its name to a new
+// session, and is removed then.
 //
 // FAULT: G14
 func TestKeepRun_RemovedAfterADay(t *testing.T) {
@@ -49,7 +50,8 @@ func TestKeepRun_RemovedAfterADay(t *testing.T) {
 	}
 }
 
-// A job's id names its session where one is read; where one is ended, only if the session is the job's own.
+// TestResolve_ByJob checks that a job's id names its session for reads. For ending it does only if the session is the
+// job's own.
 //
 // FAULT: G14
 func TestResolve_ByJob(t *testing.T) {

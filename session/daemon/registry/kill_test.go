@@ -49,14 +49,14 @@ func TestCgroupUse(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if c := cgroupOf(t.TempDir()); c == nil || c.Memory != nil || c.Limits != nil {
-		t.Errorf("nothing known: %+v", c)
+		t.Errorf("an unknown process: %+v", c)
 	}
 	if cgroupOf("") != nil || cgroupOf(filepath.Join(dir, "gone")) != nil {
 		t.Error("there is no cgroup")
 	}
 }
 
-// A pid that is another process's by now is not signalled.
+// TestRecycledPIDIsLeftAlone checks that a pid that another process has by now is not signalled.
 func TestRecycledPIDIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	self, ok := processOf(os.Getpid())
@@ -66,8 +66,8 @@ func TestRecycledPIDIsLeftAlone(t *testing.T) {
 	sys.SignalAll([]sys.Process{{PID: self.PID, Start: self.Start + 1}, {PID: self.PID}}, syscall.SIGKILL)
 }
 
-// If a killed process's end is not reported in time, the error names the kernel only if the process lives. Otherwise
-// the session still reads its output, and the error says that.
+// TestUntoldEnd checks that if a killed process's end is not reported in time, the error names the kernel only if the
+// process lives. Otherwise the session still reads its output, and the error reports that.
 func TestUntoldEnd(t *testing.T) {
 	t.Parallel()
 	kept := store.Session{ID: uuid.NewString(), Name: "kept", State: "running", PID: 1 << 30, Argv: []string{"sh"}, Created: time.Now(), Started: time.Now()}

@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// refuses has the database refuse something of sessions, as on a full disk, until the test calls what it returns.
+// refuses makes the database reject writes of sessions, as on a full disk, until the test calls the returned function.
 func refuses(t *testing.T, r *Registry, what string) (room func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", r.dirs.Database()+"?_pragma=busy_timeout(10000)") // the registry may try again just then
@@ -33,8 +33,9 @@ func refuses(t *testing.T, r *Registry, what string) (room func()) {
 	return func() { run("DROP TRIGGER full") }
 }
 
-// A session removed while the database accepts no writes is removed: it is in no list, also of the next daemon, its
-// history is deleted, its name is free once there is space, and then its record is deleted too.
+// TestRemovedOnAFullDisk checks that a session removed while the database accepts no writes is removed: it is in no
+// list, also of the next daemon, its history is deleted, its name is free once there is space, and then its record is
+// deleted too.
 //
 // FEATURES: R93
 func TestRemovedOnAFullDisk(t *testing.T) {
@@ -50,7 +51,7 @@ func TestRemovedOnAFullDisk(t *testing.T) {
 		t.Error("its record is forgotten about")
 	}
 	if all, err := os.ReadDir(r.dirs.Session(id) + removedSuffix); err != nil || len(all) != 0 {
-		t.Errorf("its history takes room: %v, %v", all, err)
+		t.Errorf("its history still takes space: %v, %v", all, err)
 	}
 	next := New(Config{Dirs: r.dirs, Log: r.log, Store: r.store, Settings: r.conf, Host: r.host})
 	if err := next.Load(t.Context()); err != nil {
@@ -62,7 +63,7 @@ func TestRemovedOnAFullDisk(t *testing.T) {
 	}
 	e := NewHandle(store.Session{ID: uuid.NewString(), Name: "n", Argv: []string{"true"}, State: string(session.Running)})
 	if err := next.reserve(t.Context(), e, false); err == nil || errors.Is(err, store.ErrNameTaken) {
-		t.Errorf("without room: %v", err)
+		t.Errorf("without space: %v", err)
 	}
 	room()
 	if err := next.reserve(t.Context(), e, false); err != nil {

@@ -46,8 +46,8 @@ func withHistory(t *testing.T, r *Registry, name string, ended time.Time, segmen
 	return id
 }
 
-// Histories are kept within a budget: a session loses its oldest output, and the rest is readable from its start; over
-// all sessions the oldest go first. Recent ones stay.
+// TestHistoriesWithinABudget checks that histories are kept within a budget: a session loses its oldest output, and the
+// rest is readable from its start; over all sessions the oldest go first. Recent ones stay.
 //
 // FEATURES: R37
 func TestHistoriesWithinABudget(t *testing.T) {
@@ -78,7 +78,7 @@ func TestHistoriesWithinABudget(t *testing.T) {
 		}
 		c, err := e.Session.Output(0, make([]byte, 100))
 		if err != nil || c.From != start || c.Gap != start || len(c.Data) == 0 {
-			t.Errorf("%s: from %d after a gap of %d, %v; it begins at %d", name, c.From, c.Gap, err, start)
+			t.Errorf("%s: from %d after a gap of %d, %v; it starts at %d", name, c.From, c.Gap, err, start)
 		}
 	}
 	p, err = m.Prune(t.Context(), now, Budget{TotalBytes: 3 << 20})
@@ -100,8 +100,8 @@ func TestHistoriesWithinABudget(t *testing.T) {
 	}
 }
 
-// A budget that cannot be applied to one session, whose directory is damaged, is applied to the others, and the error
-// is reported.
+// TestTidy_ContinuesAfterErrors checks that a budget that cannot be applied to one session, whose directory is damaged,
+// is applied to the others, and the error is reported.
 //
 // FEATURES: R37
 func TestTidy_ContinuesAfterErrors(t *testing.T) {
@@ -129,7 +129,8 @@ func TestTidy_ContinuesAfterErrors(t *testing.T) {
 	}
 }
 
-// Histories of idle sessions are packed once, read-only ones not at all. Packed histories have the same content.
+// TestPack_IdleSessionsOnce checks that histories of idle sessions are packed once, read-only ones not at all. Packed
+// histories have the same content.
 //
 // FEATURES: R37
 func TestPack_IdleSessionsOnce(t *testing.T) {
@@ -213,13 +214,13 @@ func TestPack_IdleSessionsOnce(t *testing.T) {
 		t.Errorf("a removed session is remembered: %v", r.Maintenance.packed)
 	}
 	if !r.removedAny.Load() {
-		t.Fatal("nothing is to be forgotten")
+		t.Fatal("there is nothing to forget")
 	}
 	if r.Maintenance.truncateLog(t.Context()); r.removedAny.Load() {
 		t.Error("the database's log holds the removed session")
 	}
 	r.removedAny.Store(true)
 	if r.Maintenance.truncateLog(stopped); !r.removedAny.Load() {
-		t.Error("what could not be done is forgotten")
+		t.Error("a failed removal is forgotten")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Concurrent calls share a scan that started after them.
+// TestLooksAreShared checks that concurrent calls share a scan that started after them.
 //
 // FAULT: A26
 func TestLooksAreShared(t *testing.T) {
@@ -25,7 +25,7 @@ func TestLooksAreShared(t *testing.T) {
 		w := &scanner{read: func() *sys.Table { looks.Add(1); <-gate; return &sys.Table{} }}
 		ask := func() { w.scan(); answered.Add(1) }
 		go ask()
-		synctest.Wait() // it is being looked for
+		synctest.Wait() // the scan runs
 		for range 100 {
 			go ask()
 		}
@@ -33,18 +33,18 @@ func TestLooksAreShared(t *testing.T) {
 		gate <- struct{}{}
 		synctest.Wait()
 		if answered.Load() != 1 {
-			t.Errorf("%d have an answer from before they asked", answered.Load()-1)
+			t.Errorf("%d have a result from before their request", answered.Load()-1)
 		}
 		gate <- struct{}{}
 		synctest.Wait()
 		if looks.Load() != 2 || answered.Load() != 101 {
-			t.Errorf("%d looks for %d", looks.Load(), answered.Load())
+			t.Errorf("%d scans for %d", looks.Load(), answered.Load())
 		}
 	})
 }
 
-// A session's processes are its descendants, those of its terminal session and those that
-// carry its mark.
+// TestProcessesOfASession checks that a session's processes are its descendants, those of its terminal session and
+// those that carry its mark.
 //
 // FAULT: B9, A26
 func TestProcessesOfASession(t *testing.T) {
@@ -74,7 +74,8 @@ func TestProcessesOfASession(t *testing.T) {
 	}
 }
 
-// The leftover processes of many sessions are found by one scan, and killed; a second scan confirms that.
+// TestOneLookForAll checks that the leftover processes of many sessions are found by one scan, and killed; a second
+// scan confirms that.
 //
 // FEATURES: R16
 func TestOneLookForAll(t *testing.T) {
@@ -108,6 +109,6 @@ func TestOneLookForAll(t *testing.T) {
 		}
 	}
 	if n := looks.Load(); n != 2 {
-		t.Errorf("%d looks for %d sessions", n, many)
+		t.Errorf("%d scans for %d sessions", n, many)
 	}
 }

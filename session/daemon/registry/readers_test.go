@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// If too many programs read a terminal, the result is that one exists, without a name.
+// TestManyReaders checks that if too many programs read a terminal, the result is that one exists, without a name.
 //
 // FEATURES: R62
 func TestManyReaders(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A call that tries one directory of PATH after the other, and is refused in each, is reported once. The same call
-// later is reported again.
+// TestRefusedOnceForAllOfPath checks that a call that tries one directory of PATH after the other, and is refused in
+// each, is reported once. The same call later is reported again.
 //
 // FEATURES: R107
 func TestRefusedOnceForAllOfPath(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// again is what the next daemon finds of a registry that has stopped.
+// again returns the registry of the next daemon, after the given one has stopped.
 func again(t *testing.T, r *Registry) *Registry {
 	t.Helper()
 	r.StopAll()
@@ -34,8 +34,8 @@ func again(t *testing.T, r *Registry) *Registry {
 	return next
 }
 
-// Daemon after daemon finds each session as the first one left it: its state, how it ended, its names and labels,
-// and what it printed.
+// TestRestartInEachState checks that each daemon in turn finds a session as its predecessor left it: its state, its
+// end, its names and labels, and its output.
 //
 // FEATURES: R90
 func TestRestartInEachState(t *testing.T) {
@@ -95,7 +95,8 @@ func TestRestartInEachState(t *testing.T) {
 	}
 }
 
-// What was renamed, labelled or removed is so for the next daemon, also where its database has lost the records.
+// TestEditsOutliveTheDaemon checks that renamed, labelled and removed sessions stay so under the next daemon, also if
+// its database has lost the records.
 //
 // FEATURES: R90
 func TestEditsOutliveTheDaemon(t *testing.T) {
@@ -129,11 +130,12 @@ func TestEditsOutliveTheDaemon(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := r.Resolve("yak"); err == nil {
-		t.Error("what was removed is back")
+		t.Error("a removed session is back")
 	}
 }
 
-// The end of a session follows from its record. A record without an exit status does not count as success.
+// TestStatusOfRecords checks that the end of a session follows from its record. A record without an exit status does
+// not count as success.
 func TestStatusOfRecords(t *testing.T) {
 	t.Parallel()
 	zero, at := 0, time.Unix(1e9, 0)
@@ -161,7 +163,8 @@ func TestStatusOfRecords(t *testing.T) {
 	}
 }
 
-// What an agent left is read as it was written; anything else in its file is no conversation.
+// TestLeftAgents checks that an agent's conversation file is read back as written, and that other content of the file
+// is no conversation.
 func TestLeftAgents(t *testing.T) {
 	t.Parallel()
 	r := histories(t, "zoo")

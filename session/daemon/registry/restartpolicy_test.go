@@ -37,7 +37,8 @@ func TestWantsAgain(t *testing.T) {
 	}
 }
 
-// A kill in the pause before a restart, or during its approval, counts like one of a running session.
+// TestKilledInThePause checks that a kill in the pause before a restart, or during its approval, counts like one of a
+// running session.
 //
 // FEATURES: R123
 func TestKilledInThePause(t *testing.T) {
@@ -64,13 +65,13 @@ func TestKilledInThePause(t *testing.T) {
 					t.Error(err)
 				}
 				if due() || r.Lives(e) {
-					t.Error("it is ended, and told to come back")
+					t.Error("the session is ended, and a restart is published")
 				}
 			}
 			asked := false
 			r.restarts.check = func(context.Context, *Handle, *api.Restore) error {
 				if asked = true; !due() {
-					t.Error("somebody is asked, and it is told to stay ended")
+					t.Error("an approval is pending, and no restart is published")
 				}
 				kill("asked")
 				return nil
@@ -78,14 +79,14 @@ func TestKilledInThePause(t *testing.T) {
 			var start func()
 			r.restarts.after = func(_ time.Duration, f func()) { start = f }
 			if due() {
-				t.Error("nothing was taken over so far, and it is told to come back")
+				t.Error("nothing was adopted so far, and a restart is published")
 			}
 			r.RestoreLost(t.Context()) // it ended under a daemon before
 			if start == nil {
 				t.Fatal("it is not to be started again")
 			}
 			if !due() || !r.Lives(e) {
-				t.Error("it is not told that it comes back")
+				t.Error("the restart is not published")
 			}
 			kill("pause")
 			if stopped := e.Record().Stopped; stopped != (when == "pause") {
@@ -93,16 +94,16 @@ func TestKilledInThePause(t *testing.T) {
 			}
 			start() // this test has no keeper, which a notice reports
 			if due() {
-				t.Error("it is told to come back still")
+				t.Error("a restart is still published")
 			}
 			if asked != (when != "pause") || (len(h.notices) > 0) != (when == "") {
-				t.Errorf("asked: %v, then %q", asked, h.notices)
+				t.Errorf("approval requested: %v, then %q", asked, h.notices)
 			}
 		})
 	}
 }
 
-// The next daemon makes up for what was due, and for nothing else.
+// TestTakenOver checks that the next daemon does the restarts that were due, and no others.
 //
 // FEATURES: R123
 func TestTakenOver(t *testing.T) {
@@ -128,7 +129,7 @@ func TestTakenOver(t *testing.T) {
 			asked := false
 			r.restarts.after = func(time.Duration, func()) { asked = true }
 			if r.RestoreLost(t.Context()); asked != c.want {
-				t.Errorf("taken over: %v", asked)
+				t.Errorf("restart scheduled: %v", asked)
 			}
 			e, err := r.Resolve("flaky")
 			if err != nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Output of live sessions comes first: a reader that is far behind takes less of a core.
+// TestShareOfFollowing checks that output of live sessions has priority: a reader that is far behind uses less of a
+// core.
 func TestShareOfFollowing(t *testing.T) {
 	t.Parallel()
 	for _, s := range []struct {
@@ -22,7 +23,8 @@ func TestShareOfFollowing(t *testing.T) {
 	}
 }
 
-// After a task's end its remaining output is read at full speed, however much it is.
+// TestShareOfATaskThatEnds checks that after a task's end its remaining output is read at full speed, however much it
+// is.
 func TestShareOfATaskThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, printed := printing(t)
@@ -38,7 +40,7 @@ func TestShareOfATaskThatEnds(t *testing.T) {
 	})
 }
 
-// Indexing has the same limit, unless a caller waits for it.
+// TestShareOfIndexing checks that indexing has the same limit, unless a caller waits for it.
 func TestShareOfIndexing(t *testing.T) {
 	t.Parallel()
 	for _, s := range []struct {

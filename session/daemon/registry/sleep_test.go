@@ -28,7 +28,7 @@ func (noTerminal) Control(func(int) error) error    { return errors.New("no term
 func (noTerminal) Resume()                          {}
 func (noTerminal) Release()                         {}
 
-// printing is a session's handle, and what prints in it.
+// printing returns a session's handle, and a function that prints in it.
 func printing(t *testing.T) (e *Handle, printed func(string)) {
 	t.Helper()
 	j, _, err := journal.Open(t.TempDir()+"/journal", journal.Options{})
@@ -52,8 +52,8 @@ func printing(t *testing.T) (e *Handle, printed func(string)) {
 	}
 }
 
-// A task that prints nothing for a while has no goroutine that follows it. Output has it followed on, with what was known of
-// it before, and so has its end.
+// TestSilentTasks checks that a task that prints nothing for a while has no goroutine that follows it. Output, or its
+// end, starts one again, which continues with the earlier state.
 //
 // FEATURES: R82
 func TestSilentTasks(t *testing.T) {
@@ -66,7 +66,7 @@ func TestSilentTasks(t *testing.T) {
 			e.Session.Stop()
 		}()
 		asleep := func() bool {
-			time.Sleep(time.Minute) // agents are looked for, too
+			time.Sleep(time.Minute) // agents are searched for too
 			synctest.Wait()
 			e.activity.mu.Lock()
 			defer e.activity.mu.Unlock()
@@ -81,7 +81,7 @@ func TestSilentTasks(t *testing.T) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if a := e.activity.view(0); a == nil || !a.Running || a.Errors != i+1 {
-				t.Fatalf("%d: it goes on with %+v", i, a)
+				t.Fatalf("%d: it continues with %+v", i, a)
 			}
 		}
 		if !asleep() {
@@ -96,7 +96,7 @@ func TestSilentTasks(t *testing.T) {
 	})
 }
 
-// A task without output is not followed either, except to read its earlier runs.
+// TestMuteTasks checks that a task without output is not followed, except to read its earlier runs.
 func TestMuteTasks(t *testing.T) {
 	r, _ := hosted(t, nil)
 	synctest.Test(t, func(t *testing.T) {
@@ -115,25 +115,26 @@ func TestMuteTasks(t *testing.T) {
 		}
 		w.follow(e, task{command: "make", began: time.Now()})
 		if !after(watchDelay+time.Millisecond) || e.activity.view(0) != nil {
-			t.Errorf("it is followed, and known as %+v", e.activity.view(0))
+			t.Errorf("it is followed, with %+v", e.activity.view(0))
 		}
 		if after(pastDelay-watchDelay) || e.activity.view(0) == nil {
-			t.Errorf("its earlier runs are not looked up: %+v", e.activity.view(0))
+			t.Errorf("its earlier runs are not read: %+v", e.activity.view(0))
 		}
 		if !after(2 * readInterval) {
 			t.Error("it is followed once they were")
 		}
 		printed("main.c:3:1: error: expected ';'\r\n")
 		if after(readInterval+time.Millisecond) || e.activity.view(0).Errors != 1 {
-			t.Errorf("what it prints is not read: %+v", e.activity.view(0))
+			t.Errorf("its output is not read: %+v", e.activity.view(0))
 		}
 		if after(watcherIdleTime / 2) {
-			t.Error("what printed just now is not followed")
+			t.Error("a task that printed just now is not followed")
 		}
 	})
 }
 
-// Another task ends the sleep of the one before, as does the owner's end.
+// TestSilentTasksGiveWay checks that another task ends the parked follower of the previous one, as does the owner's
+// end.
 func TestSilentTasksGiveWay(t *testing.T) {
 	r, _ := hosted(t, nil)
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +157,8 @@ func TestSilentTasksGiveWay(t *testing.T) {
 	})
 }
 
-// Output of tasks under earlier daemons is read one task at a time. A new task is followed at once.
+// TestOneReadsThePastAtATime checks that output of tasks under earlier daemons is read one task at a time. A new task
+// is followed at once.
 //
 // FEATURES: R82 R90
 func TestOneReadsThePastAtATime(t *testing.T) {
@@ -199,8 +201,8 @@ func TestOneReadsThePastAtATime(t *testing.T) {
 	})
 }
 
-// A caller that saw a line on the screen and requests the task at once gets what that line reports: also between two
-// probes, of a new task, of a silent one, and of one whose end is being read.
+// TestDescribe_ProbesOnRequest checks that a caller that saw a line on the screen and requests the task at once gets
+// what that line reports: also between two probes, of a new task, of a silent one, and of one whose end is being read.
 //
 // FEATURES: R82
 func TestDescribe_ProbesOnRequest(t *testing.T) {
@@ -238,7 +240,8 @@ func TestDescribe_ProbesOnRequest(t *testing.T) {
 	})
 }
 
-// A watcher that left before its task's end is not waited for, as when the session's owner stops.
+// TestWatcher_LeavingBeforeTaskEnd checks that a watcher that left before its task's end is not waited for, as when the
+// session's owner stops.
 //
 // FEATURES: R82
 func TestWatcher_LeavingBeforeTaskEnd(t *testing.T) {
@@ -252,7 +255,7 @@ func TestWatcher_LeavingBeforeTaskEnd(t *testing.T) {
 		printed("make: nothing to be done\r\n")
 		synctest.Wait()
 		e.Session.Stop()
-		time.Sleep(time.Second) // the watcher hears of it
+		time.Sleep(time.Second) // the watcher is notified
 		synctest.Wait()
 		asked := time.Now()
 		e.activity.awaitRead(t.Context(), 1<<40)
@@ -262,7 +265,8 @@ func TestWatcher_LeavingBeforeTaskEnd(t *testing.T) {
 	})
 }
 
-// ReadToEnd returns after a watcher has read the whole output, and at once if no watcher starts later.
+// TestReadToEnd checks that ReadToEnd returns after a watcher has read the whole output, and at once if no watcher
+// starts later.
 //
 // FAULT: B23
 func TestReadToEnd(t *testing.T) {

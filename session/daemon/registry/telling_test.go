@@ -31,7 +31,8 @@ func toldNow(l *events.Listener) (told []string) {
 	return told
 }
 
-// A repeated prompt is published only to listeners that got an event in between without the prompt.
+// TestRepeatedPrompt_PublishedOnlyIfCleared checks that a repeated prompt is published only to listeners that got an
+// event in between without the prompt.
 func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
 	t.Parallel()
 	r, _ := hosted(t, nil)
@@ -60,12 +61,13 @@ func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
 	} {
 		r.onChange(e, c.st, c.c)
 		if told := toldNow(l); !slices.Equal(told, c.told) {
-			t.Errorf("%s: told %q, want %q", c.name, told, c.told)
+			t.Errorf("%s: published %q, want %q", c.name, told, c.told)
 		}
 	}
 }
 
-// The last published event is the newest: nothing else publishes a session between its description and its publication.
+// TestStatusEvents_InOrder checks that the last published event is the newest: nothing else publishes a session between
+// its description and its publication.
 func TestStatusEvents_InOrder(t *testing.T) {
 	t.Parallel()
 	r, _ := hosted(t, nil)
@@ -74,14 +76,14 @@ func TestStatusEvents_InOrder(t *testing.T) {
 	r.publishStatus(e, "shell", func() session.Status {
 		if e.publishing.TryLock() {
 			e.publishing.Unlock()
-			t.Error("another one can tell what it saw earlier")
+			t.Error("another caller can publish an earlier description")
 		}
 		return e.Session.Status()
 	})
 }
 
-// A program that exits before its session is registered, as its keeper reports it, has ended: no caller keeps waiting
-// for its end.
+// TestProgramEndsBeforeItsSessionIsThere checks that a program that exits before its session is registered, as its
+// keeper reports it, has ended: no caller keeps waiting for its end.
 //
 // FEATURES: R82
 func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
@@ -115,7 +117,7 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 	e.Session.Stop()
 }
 
-// The stored prompt, for hooks and later queries, has no secrets.
+// TestStoredPrompt_HasNoSecrets checks that the stored prompt, for hooks and later queries, has no secrets.
 //
 // FEATURES: R110
 func TestStoredPrompt_HasNoSecrets(t *testing.T) {
@@ -140,7 +142,8 @@ func TestStoredPrompt_HasNoSecrets(t *testing.T) {
 	}
 }
 
-// The record of executions of a session's earlier program does not apply to a restart without judgement.
+// TestRecordOfExecutionsGoesWithItsProgram checks that the record of executions of a session's earlier program does not
+// apply to a restart without judgement.
 //
 // FEATURES: R107
 func TestRecordOfExecutionsGoesWithItsProgram(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/threads"
 )
 
-// Idle maintenance ends the threads that a burst of blocking calls left.
+// TestThreadsOfABurstEnd checks that idle maintenance ends the threads that a burst of blocking calls left.
 //
 // FEATURES: R90
 func TestThreadsOfABurstEnd(t *testing.T) {

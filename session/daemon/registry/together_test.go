@@ -23,8 +23,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Owners of the keepers' sessions start once all are adopted, not one by one, also if a command runs in the session;
-// and before the slow decisions about sessions without a keeper.
+// TestOwners_StartAfterAllAdopted checks that owners of the keepers' sessions start once all are adopted, not one by
+// one, also if a command runs in the session; and before the slow decisions about sessions without a keeper.
 //
 // FEATURES: R90
 func TestOwners_StartAfterAllAdopted(t *testing.T) {
@@ -50,7 +50,7 @@ func TestOwners_StartAfterAllAdopted(t *testing.T) {
 		if msg == "history not opened" {
 			settled = true
 			if r.adoption.starts != nil {
-				t.Error("what keepers have waits until all others are settled")
+				t.Error("keepers' sessions wait until all others are decided")
 			}
 		}
 	}))
@@ -69,7 +69,7 @@ func TestOwners_StartAfterAllAdopted(t *testing.T) {
 		return nil, nil
 	})
 	if !asked || !settled {
-		t.Fatalf("the second keeper was asked: %v; the lost session was settled: %v", asked, settled)
+		t.Fatalf("the second keeper was queried: %v; the lost session was decided: %v", asked, settled)
 	}
 	e := r.ByID(kept.ID)
 	w, err := e.Session.Wait(t.Context(), session.WaitSpec{Conds: []session.Cond{{Kind: session.CondText, Text: "without a daemon"}}, Since: new(uint64)})

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// The author of a typed command is stored with it: an agent, a program, or a user that came by a token or from another
-// host. The user at this machine is not named.
+// TestTypist checks that the author of a typed command is stored with it: an agent, a program, or a user of a token or
+// another host. The user at this machine is not named.
 //
 // FEATURES: R119
 func TestTypist(t *testing.T) {

@@ -47,8 +47,9 @@ func recorded(t *testing.T, r *Registry, e *Handle) store.Session {
 	return rec
 }
 
-// A session that ended while the disk accepted no record has ended for the next daemon too, with all known details,
-// whether the daemon before was killed or left. A successful or killed session is not restarted.
+// TestEndOnAFullDisk checks that a session that ended while the disk accepted no record has ended for the next daemon
+// too, with all known details, whether the daemon before was killed or left. A successful or killed session is not
+// restarted.
 //
 // FEATURES: R90, R93, R123
 func TestEndOnAFullDisk(t *testing.T) {
@@ -84,7 +85,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 			}
 			next.AdoptAll(t.Context(), nil, nil)
 			if len(next.adoption.lost) > 0 {
-				t.Error("the next daemon takes it for lost")
+				t.Error("the next daemon treats it as lost")
 			}
 			for who, rec := range map[string]store.Session{"in memory": next.ByID(e.ID()).Record(), "before": e.Record()} {
 				if rec.State != string(session.Exited) || !rec.Ended.Equal(ended) || rec.Stopped != c.stop || rec.Signal != c.signal ||
@@ -95,7 +96,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 			room()
 			next.StopAll() // which tries again
 			if rec := recorded(t, r, e); rec.State != string(session.Exited) || rec.Stopped != c.stop {
-				t.Errorf("once there is room: %+v", rec)
+				t.Errorf("once there is space: %+v", rec)
 			}
 			if _, err := os.Lstat(filepath.Join(r.dirs.Session(e.ID()), "ended")); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the note of its end: %v", err)
@@ -104,7 +105,8 @@ func TestEndOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A rejected record or manifest is written without further action once there is space.
+// TestRefusedRecordsAreTriedAgain checks that a rejected record or manifest is written without further action once
+// there is space.
 //
 // FEATURES: R93
 func TestRefusedRecordsAreTriedAgain(t *testing.T) {
@@ -115,7 +117,7 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 		r.Flush(t.Context())
 		time.Sleep(3 * retryqueue.RetryInterval)
 		if recorded(t, r, e).State != string(session.Running) || !isKept(r, e) {
-			t.Error("it is recorded without room")
+			t.Error("it is recorded without space")
 		}
 		room()
 		time.Sleep(retryqueue.RetryInterval)
@@ -127,12 +129,13 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 			t.Errorf("its manifest: %+v, %v", rec, err)
 		}
 		if _, begin := r.retryQueue.Add(failedWrite{e: e}, struct{}{}); !begin {
-			t.Error("nothing is left, and it is tried for ever")
+			t.Error("nothing is unwritten, and writes are retried forever")
 		}
 	})
 }
 
-// Where an end can be noted nowhere its keeper keeps it, until there is room.
+// TestKeeperKeepsAnEndThatIsNowhere checks that the keeper keeps a session's end that can be stored nowhere, until
+// there is space.
 //
 // FEATURES: R90, R93
 func TestKeeperKeepsAnEndThatIsNowhere(t *testing.T) {
@@ -140,7 +143,7 @@ func TestKeeperKeepsAnEndThatIsNowhere(t *testing.T) {
 	r, e := running(t, nil)
 	room := refuses(t, r, "UPDATE")
 	dir := r.dirs.Session(e.ID())
-	if err := os.Rename(dir, dir+".away"); err != nil { // so that nothing can be made in it
+	if err := os.Rename(dir, dir+".away"); err != nil { // so that no file can be created in it
 		t.Fatal(err)
 	}
 	r.saveEnd(e, session.Status{State: session.Exited, Ended: time.Now(), Exit: &session.Exit{}})
@@ -154,7 +157,7 @@ func TestKeeperKeepsAnEndThatIsNowhere(t *testing.T) {
 	}
 	r.retryWrites()
 	if !r.isRecorded(t.Context(), e) || recorded(t, r, e).State != string(session.Exited) {
-		t.Error("it is not recorded once there is room")
+		t.Error("it is not recorded once there is space")
 	}
 	if err := os.Rename(dir+".away", dir); err != nil {
 		t.Fatal(err)
@@ -172,7 +175,8 @@ func (k *counting) Retry(context.Context, func(*link.Link) error) error {
 	return nil
 }
 
-// A session's keeper lets it go once its end is recorded, or when its place is wanted, and once only.
+// TestLetGoOnceRecorded checks that a session's keeper releases it once its end is recorded, or when its place is
+// needed, and only once.
 //
 // FEATURES: R90, R93
 func TestLetGoOnceRecorded(t *testing.T) {
@@ -197,7 +201,7 @@ func TestLetGoOnceRecorded(t *testing.T) {
 	}
 }
 
-// A name or a label that the disk does not take is refused, and nothing has changed.
+// TestEditOnAFullDisk checks that a name or a label that cannot be stored is rejected, and nothing has changed.
 //
 // FEATURES: R93
 func TestEditOnAFullDisk(t *testing.T) {
@@ -211,7 +215,7 @@ func TestEditOnAFullDisk(t *testing.T) {
 	edit := api.Edit{Name: &name, Labels: map[string]string{"a": "b"}}
 	var refused *api.Error
 	if err := r.Edit(e, edit); !errors.As(err, &refused) || refused.Code != api.CodeStorage {
-		t.Errorf("without room: %v", err)
+		t.Errorf("without space: %v", err)
 	}
 	if _, err := r.Resolve("two"); err == nil || e.Record().Name != "one" || len(e.Record().Labels) > 0 || isKept(r, e) {
 		t.Errorf("it was refused, and has changed: %+v", e.Record())
@@ -224,10 +228,10 @@ func TestEditOnAFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	if rec := recorded(t, r, e); rec.Name != "two" || rec.Labels["a"] != "b" {
-		t.Errorf("with room: %+v", rec)
+		t.Errorf("with space: %+v", rec)
 	}
 	if _, err := r.Resolve("one"); err == nil {
-		t.Error("the old name is taken")
+		t.Error("the old name is still in use")
 	}
 }
 

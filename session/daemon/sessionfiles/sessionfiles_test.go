@@ -114,11 +114,11 @@ func TestPut_LeavesNoPart_WhenItFails(t *testing.T) {
 		t.Errorf("as much as the limits allow: %v", err)
 	}
 	if len(s.active) != 0 {
-		t.Errorf("counted still: %v", s.active)
+		t.Errorf("still counted: %v", s.active)
 	}
 }
 
-// Files that arrive together share the limit of their session.
+// TestPut_CountsFilesTogether_WhileTheyArrive checks that files that arrive together share the limit of their session.
 //
 // FEATURES: R136
 func TestPut_CountsFilesTogether_WhileTheyArrive(t *testing.T) {
@@ -148,7 +148,7 @@ func TestPut_CountsFilesTogether_WhileTheyArrive(t *testing.T) {
 	}
 }
 
-// A killed daemon leaves a part, which the next one removes.
+// TestClear checks that a killed daemon leaves a part, which the next one removes.
 //
 // FEATURES: R136
 func TestClear(t *testing.T) {
@@ -185,7 +185,7 @@ func TestOpen_RejectsAllButRegularFiles(t *testing.T) {
 	wantCode(t, "a directory", err, api.CodeInvalid, "tar -C")
 }
 
-// A program of a session cannot have a stored file be another one.
+// TestOpenStored_FollowsNoLink checks that a program of a session cannot replace a stored file by a link.
 //
 // FEATURES: R136
 func TestOpenStored_FollowsNoLink(t *testing.T) {
@@ -247,7 +247,7 @@ func FuzzSafeName(f *testing.F) {
 			t.Errorf("%q: %q", given, name)
 		}
 		if again, err := SafeName(name); err != nil || again != name {
-			t.Errorf("%q: %q is not kept, but %q, %v", given, name, again, err)
+			t.Errorf("%q: %q is not stored, but %q, %v", given, name, again, err)
 		}
 	})
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Clients come, run in sessions, change their size, and go; what was said of the size goes with who said it.
+// TestClients checks that clients come, run in sessions, change their size, and leave, and that a client's size policy
+// ends with it.
 //
 // FEATURES: R96
 func TestClients(t *testing.T) {
@@ -18,7 +19,7 @@ func TestClients(t *testing.T) {
 	b := st.Join(&Client{Cols: 100, Rows: 30})
 	st.IfEmpty(func() { called++ })
 	if called != 1 || st.Count() != 2 {
-		t.Errorf("%d clients, told %d times that there are none", st.Count(), called)
+		t.Errorf("%d clients, called %d times for none", st.Count(), called)
 	}
 	if got := st.ShownIn(); !slices.Equal(got, []string{"outer"}) {
 		t.Errorf("shown in %v", got)
@@ -51,7 +52,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// The session's own rule holds where no client has another one; the client that came last and has one decides.
+// TestWhoseSize checks that the session's own policy holds if no client has one, and that otherwise the policy of the
+// newest client with one decides.
 //
 // FEATURES: R96
 func TestWhoseSize(t *testing.T) {
@@ -71,7 +73,7 @@ func TestWhoseSize(t *testing.T) {
 	first := st.Join(&Client{Cols: 10, Rows: 10, Policy: Largest})
 	second := st.Join(&Client{Cols: 10, Rows: 10, Policy: Smallest})
 	if cols, rows, ok := st.Size(); !ok || cols != 10 || rows != 10 {
-		t.Errorf("the one that came last: %d×%d, %v", cols, rows, ok)
+		t.Errorf("the newest one: %d×%d, %v", cols, rows, ok)
 	}
 	st.Leave(second)
 	if cols, rows, ok := st.Size(); !ok || cols != 100 || rows != 24 {
@@ -79,6 +81,6 @@ func TestWhoseSize(t *testing.T) {
 	}
 	st.Leave(first)
 	if _, _, ok := st.Size(); ok {
-		t.Error("the session's own rule is forgotten")
+		t.Error("the session's own policy is forgotten")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Who is there is listed as they came; one whom a user has look only types nothing and has no say in the size, until that
-// is taken back. Who came to look cannot be let type.
+// TestSeen checks that clients are listed in the order of their arrival. One that a user made view-only types nothing
+// and does not affect the size, until that is undone. One that came as view-only cannot be allowed to type.
 //
 // FEATURES: R119
 func TestSeen(t *testing.T) {
@@ -23,18 +23,18 @@ func TestSeen(t *testing.T) {
 	st.OnDetach(a, func() { left++ })
 	st.Leave(gone)
 	if !st.MayType(b, now) || st.MayType(c, now) {
-		t.Error("who may type and who may not")
+		t.Error("wrong clients may type")
 	}
 	for n, want := range map[int]bool{3: true, 1: false, 9: false} {
 		if _, known := st.SetViewOnly(n, true); known != want {
-			t.Errorf("client %d is known: %v", n, known)
+			t.Errorf("client %d is listed: %v", n, known)
 		}
 	}
 	if st.MayType(b, now.Add(time.Second)) || !st.MayType(a, time.Time{}) {
-		t.Error("who looks only types")
+		t.Error("a view-only client types")
 	}
 	if cols, _, ok := st.Size(); !ok || cols != 80 || st.Policy() != Latest {
-		t.Errorf("%d columns, %s: who looks only has a say", cols, st.Policy())
+		t.Errorf("%d columns, %s: a view-only client affects the size", cols, st.Policy())
 	}
 	var got []int
 	for _, s := range st.List() {
@@ -49,7 +49,7 @@ func TestSeen(t *testing.T) {
 	st.SetViewOnly(3, false)
 	st.SetViewOnly(4, false)
 	if !st.MayType(b, now) || st.MayType(c, now) || st.Policy() != Largest {
-		t.Error("after that was taken back")
+		t.Error("after that was undone")
 	}
 	for n, want := range map[int][2]bool{2: {true, true}, 3: {true, false}, 9: {false, false}} {
 		if known, asked := st.Detach(n); known != want[0] || asked != want[1] {
@@ -57,6 +57,6 @@ func TestSeen(t *testing.T) {
 		}
 	}
 	if left != 1 {
-		t.Errorf("told to leave %d times", left)
+		t.Errorf("asked to leave %d times", left)
 	}
 }

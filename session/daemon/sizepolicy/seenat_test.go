@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Only clients of users see a session: while they are there, and until they leave.
+// TestSeenAt checks that a session is seen only by users' clients: while they are attached, and until they leave.
 //
 // FEATURES: R130
 func TestSeenAt(t *testing.T) {

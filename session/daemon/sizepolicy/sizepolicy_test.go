@@ -8,7 +8,7 @@ import "testing"
 func TestSizePolicies(t *testing.T) {
 	var st Clients
 	if _, _, ok := st.Size(); ok {
-		t.Error("nobody is there and somebody decides")
+		t.Error("without clients the set has a size")
 	}
 	wide := st.Join(&Client{Cols: 200, Rows: 20})
 	tall := st.Join(&Client{Cols: 80, Rows: 60})
@@ -33,11 +33,11 @@ func TestSizePolicies(t *testing.T) {
 	}
 	st.Leave(says)
 	if cols, rows, _ := st.Size(); cols != 80 || rows != 20 {
-		t.Errorf("the policy of one that left counts: %d×%d", cols, rows)
+		t.Errorf("the policy of a client that left counts: %d×%d", cols, rows)
 	}
 	st.Leave(older)
 	says = st.Join(&Client{Cols: 1, Rows: 1, Policy: None})
-	st.NoteActivity(says, 300, 300) // has no say
+	st.NoteActivity(says, 300, 300) // does not affect the size
 	st.NoteActivity(wide, 0, 0)     // typed
 	if cols, rows, _ := st.Size(); cols != 200 || rows != 20 {
 		t.Errorf("after typing: %d×%d", cols, rows)

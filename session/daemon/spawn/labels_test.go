@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Labels are shown in lists and sent in notices: no value has control characters, line breaks or changes of direction.
+// TestCheckLabels checks that labels are shown in lists and sent in notices: no value has control characters, line
+// breaks or changes of direction.
 //
 // FAULT: J
 func TestCheckLabels(t *testing.T) {

@@ -9,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	confine.Enter() // a plan of a session in a sandbox tries out what can be had
+	confine.Enter() // the plan of a sandboxed session probes what the kernel supports
 	os.Exit(isolate.Run(m))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
-// What is left of an environment by its mode, and what agents' sessions have besides.
+// TestWithMode checks which variables each environment mode keeps, and which ones agents' sessions get in addition.
 //
 // FEATURES: R66
 func TestWithMode(t *testing.T) {

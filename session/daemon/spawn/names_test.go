@@ -2,7 +2,7 @@ package spawn
 
 import "testing"
 
-// A session is named after what its line runs, not after a variable that is set for it.
+// TestNameFor checks that a session is named after the program of its line, not after a variable that is set for it.
 func TestNameFor(t *testing.T) {
 	for line, want := range map[string]string{
 		"make -j8":             "make",

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// The child's environment describes the terminal it has, not the one longterm was
-// started in, and a later definition counts.
+// TestChildEnv checks that the child's environment describes the terminal it has, not the one longterm was started in,
+// and a later definition counts.
 //
 // FEATURES: R66
 func TestChildEnv(t *testing.T) {
@@ -28,7 +28,7 @@ func TestChildEnv(t *testing.T) {
 		}
 	}
 	if env := childEnv([]string{"TMUX=/tmp/x", "TMUX=/mine"}, "id", "/dir", "TMUX=/mine"); !slices.Contains(env, "TMUX=/mine") {
-		t.Errorf("what was given for this session is not there: %q", env)
+		t.Errorf("a value given for this session is missing: %q", env)
 	}
 }
 
@@ -95,7 +95,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A line that is nothing but a shell is started as that shell; what does or loads something is a line.
+// TestShellAlone checks that a line that only names a shell is started as that shell. A line that runs or loads
+// something else is run by a shell.
 //
 // FEATURES: R4
 func TestShellAlone(t *testing.T) {

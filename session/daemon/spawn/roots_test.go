@@ -47,7 +47,7 @@ func TestCheckStart(t *testing.T) {
 		{"", []string{at("proj")}, false},
 		{at("gone"), []string{at("gone")}, false},
 		{at("loop"), []string{dir}, false},
-		{at("proj"), []string{at("gone"), at("loop")}, false}, // no root is there: nothing is in one
+		{at("proj"), []string{at("gone"), at("loop")}, false}, // no root exists: nothing is in one
 		{at("proj"), []string{"proj"}, false},                 // not absolute
 	} {
 		err := CheckStart(c.dir, c.roots)

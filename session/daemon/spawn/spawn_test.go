@@ -30,7 +30,7 @@ func TestNoTerminalError_IsDistinct(t *testing.T) {
 	}
 }
 
-// What is asked for on pipes keeps the streams apart; input is for pipes only.
+// TestSpawnRequest checks that a request on pipes separates the streams, and that only one on pipes has input.
 func TestSpawnRequest(t *testing.T) {
 	p := &Plan{input: true, fallback: true}
 	if m := p.request(); m.Pipe || m.Separate || m.Input {

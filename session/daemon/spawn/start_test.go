@@ -30,8 +30,8 @@ func testSpawner(t *testing.T) *Spawner {
 	return &Spawner{Dirs: dirs, Log: log, Conf: liveconfig.Open(dirs, log)}
 }
 
-// What a request leaves out has its default; what it says is in the record and in what is asked of the
-// keeper.
+// TestPlan checks that omitted fields of a request get their defaults, and its other fields are in the record and in
+// the request to the keeper.
 func TestPlan(t *testing.T) {
 	s := testSpawner(t)
 	p, err := s.Plan(api.NewSession{
@@ -62,7 +62,8 @@ func TestPlan(t *testing.T) {
 
 const sessionVariable = "LONGTERM_SESSION="
 
-// A session that ended starts again with its command or a shell, where it was, as far as that is there.
+// TestPlanAgain checks that an ended session is restarted with its command or a shell, in its directory, as far as
+// these exist.
 func TestPlanAgain(t *testing.T) {
 	s := testSpawner(t)
 	env := []string{"PATH=/bin:/usr/bin", "SHELL=/bin/sh"}
@@ -113,7 +114,7 @@ func TestPlanAgain(t *testing.T) {
 	}
 }
 
-// What a keeper says of a process that it could not start is told with what to do.
+// TestSpawnErrors checks that errors of a keeper that could not start a process are returned with a hint.
 func TestSpawnErrors(t *testing.T) {
 	for _, c := range []struct {
 		err   error
@@ -140,7 +141,7 @@ func TestSpawnErrors(t *testing.T) {
 	}
 }
 
-// lostKeeper is a keeper whose connection is gone for good.
+// lostKeeper is a keeper whose connection is lost for good.
 type lostKeeper struct{ asked int }
 
 func (k *lostKeeper) Link() *link.Link { return nil }
@@ -149,7 +150,8 @@ func (k *lostKeeper) Retry(context.Context, func(*link.Link) error) error {
 	return link.ErrLost
 }
 
-// A keeper that dies while it is asked is asked no more, and the request may be made again.
+// TestKeeperDiesInMidSpawn checks that a keeper that dies during a request gets no further request, and the request may
+// be repeated.
 func TestKeeperDiesInMidSpawn(t *testing.T) {
 	s := testSpawner(t)
 	p, err := s.Plan(api.NewSession{Argv: []string{"sh", "-c", "true"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin"}})
@@ -163,7 +165,8 @@ func TestKeeperDiesInMidSpawn(t *testing.T) {
 	}
 }
 
-// A shell's directory that cannot be written is told as such; how a shell was started is read back.
+// TestIntegrationLeavesARecord checks that an error of writing a shell's directory is reported as such, and the record
+// of a shell's start is read back.
 func TestIntegrationLeavesARecord(t *testing.T) {
 	s := testSpawner(t)
 	p, err := s.Plan(api.NewSession{Argv: []string{"bash"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin:/usr/local/bin"}})
@@ -196,7 +199,8 @@ func TestIntegrationLeavesARecord(t *testing.T) {
 	}
 }
 
-// What is read when a session is started again is replaced in one step: who reads while it is written has the old one whole.
+// TestRecordsOfStartAreReplaced checks that the files that a restart reads are replaced atomically: a concurrent reader
+// gets the whole old file.
 //
 // FEATURES: R19
 func TestRecordsOfStartAreReplaced(t *testing.T) {
@@ -227,13 +231,14 @@ func TestRecordsOfStartAreReplaced(t *testing.T) {
 		}
 		got, err := io.ReadAll(reader)
 		if now, _ := os.ReadFile(path); err != nil || string(got) != "old" || string(now) == "old" {
-			t.Errorf("%s: who was reading has %q (%v), the file %q", name, got, err, now)
+			t.Errorf("%s: the concurrent reader has %q (%v), the file %q", name, got, err, now)
 		}
 	}
 }
 
-// What has no terminal may run on when its keeper is gone: it is not asked for again, and whoever wanted it is told. So it is
-// when it may have been started and was not adopted.
+// TestKeeperDiesWithUnansweredSpawn checks that a program without a terminal, which may continue after its keeper's
+// death, is not requested again, and its caller gets an error. The same holds if it may have been started and was not
+// adopted.
 func TestKeeperDiesWithUnansweredSpawn(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -258,7 +263,8 @@ func TestKeeperDiesWithUnansweredSpawn(t *testing.T) {
 	}
 }
 
-// A level is not to be had where the service behind it does not answer; the program that asks it being there is not enough.
+// TestServiceBehindALevel checks that a sandbox level is unavailable if its service does not answer, even if the
+// service's client program exists.
 //
 // FEATURES: R67
 func TestServiceBehindALevel(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// runs keeps what hooks were run with, and ends them as it is told.
+// runs records the runs of hooks, and ends them with the configured result.
 type runs struct {
 	runner
 	asked []api.Run
@@ -70,7 +70,7 @@ func input(t *testing.T, st *store.Store, session, name string, at time.Time) {
 	}
 }
 
-// eventually waits until a subscription is as it is to be.
+// eventually waits until a subscription has the expected state.
 func eventually(t *testing.T, s *Set, name string, is func(*api.Subscription) bool) api.Subscription {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); ; {
@@ -96,8 +96,9 @@ func configure(t *testing.T, s *Set, hooks ...config.Hook) {
 
 var at = time.Unix(1000, 0)
 
-// A hook of the configuration is run for what it is for, with what happened, and goes on where it was over a daemon's
-// end and a change of what it runs; taken out of the configuration it is forgotten.
+// TestConfiguredHooks checks that a configured hook runs for the events that it selects, with their data, and continues
+// at its cursor after a restart of the daemon and a change of its command. Removed from the configuration, it is
+// forgotten.
 //
 // FEATURES: R119 R88
 func TestConfiguredHooks(t *testing.T) {
@@ -132,7 +133,7 @@ func TestConfiguredHooks(t *testing.T) {
 		t.Errorf("acknowledged by hand: %v", err)
 	}
 	if _, err := s.Read(t.Context(), "config:one", api.ReadCompletions{Ack: 4}); codeOf(err) != api.CodeInvalid {
-		t.Errorf("acknowledged by who reads: %v", err)
+		t.Errorf("acknowledged by a reader: %v", err)
 	}
 	gone()
 
@@ -153,7 +154,8 @@ func TestConfiguredHooks(t *testing.T) {
 	}
 }
 
-// Within a hook's limit it is run once, by the times of what happened, and what is left out is counted.
+// TestLimitOfAHook checks that a hook runs once within its limit, by the times of the events, and that omitted events
+// are counted.
 //
 // FEATURES: R119
 func TestLimitOfAHook(t *testing.T) {
@@ -169,8 +171,8 @@ func TestLimitOfAHook(t *testing.T) {
 	}
 }
 
-// A hook that hangs, fails or is not allowed says so in an event and in its subscription until a run goes well, and
-// holds none of the later ones up.
+// TestHooksThatFail checks that a hook that hangs, fails or is not allowed reports that in an event and in its
+// subscription until a run succeeds, and does not delay later ones.
 //
 // FEATURES: R119
 func TestHooksThatFail(t *testing.T) {
@@ -209,7 +211,7 @@ func TestHooksThatFail(t *testing.T) {
 	defer mu.Unlock()
 	for i, e := range ends {
 		if want := "hook config:one input " + e.want; told[i] != want {
-			t.Errorf("told %q, want %q", told[i], want)
+			t.Errorf("notified of %q, want %q", told[i], want)
 		}
 	}
 	ends = append(ends, struct {
@@ -221,7 +223,7 @@ func TestHooksThatFail(t *testing.T) {
 	eventually(t, s, "config:one", func(v *api.Subscription) bool { return v.Failure == nil && int(v.Cursor) == len(ends) })
 }
 
-// script is a runner whose results are given.
+// script is a runner with preset results.
 type script struct {
 	*runs
 	end func() (api.Result, error)
@@ -229,7 +231,8 @@ type script struct {
 
 func (s *script) RunHook(context.Context, api.Run) (api.Result, error) { return s.end() }
 
-// Events that are not kept run the hooks that are for them, but for those of what hooks run.
+// TestUnstoredEvents_RunTheirHooks checks that events that are not stored run their hooks, except events of what hooks
+// run.
 //
 // FEATURES: R119
 func TestUnstoredEvents_RunTheirHooks(t *testing.T) {
@@ -253,7 +256,7 @@ func TestUnstoredEvents_RunTheirHooks(t *testing.T) {
 	}
 }
 
-// What a hook has to be allowed is no reason to run a hook.
+// TestApprovalsOfHooks checks that approval requests of hooks run no hook.
 func TestApprovalsOfHooks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "longterm.db")
 	var st *store.Store
@@ -279,14 +282,14 @@ func TestApprovalsOfHooks(t *testing.T) {
 	}
 }
 
-// A session of its own for one line, as the viewer's prompt makes them, may be gone when its job is told of: that it failed is
-// one event all the same, as it is where only the job tells.
+// TestOneFailureIsOne checks that a failure is one event even if the session was removed before its job is reported, as
+// for a line of the viewer's prompt, or if only the job reports it.
 //
 // FEATURES: R119
 func TestOneFailureIsOne(t *testing.T) {
 	r := newRuns(well)
 	s, st, _ := daemon(t, filepath.Join(t.TempDir(), "longterm.db"), r)
-	s.Labels = func(string) (map[string]string, bool) { return nil, false } // all are gone
+	s.Labels = func(string) (map[string]string, bool) { return nil, false } // no session exists
 	configure(t, s, config.Hook{Name: "one", On: []string{"failed"}, Run: []string{"tell"}, Timeout: time.Minute})
 	one := 1
 	for _, c := range []store.Completion{
@@ -307,7 +310,7 @@ func TestOneFailureIsOne(t *testing.T) {
 	}
 }
 
-// What has happened, in the words of the configuration.
+// TestHappened checks the names of events, as in the configuration.
 func TestHappened(t *testing.T) {
 	one := 1
 	for _, c := range []struct {
@@ -342,7 +345,8 @@ func TestHappened(t *testing.T) {
 	}
 }
 
-// A trouble that passes loses nothing to a hook's limit, and what was left out before it is counted once.
+// TestLimitAfterTrouble checks that a temporary error does not consume a hook's limit, and that events omitted before
+// it are counted once.
 func TestLimitAfterTrouble(t *testing.T) {
 	added, n := make(chan struct{}), 0
 	r := newRuns(func(*api.Run) (api.Result, error) {
@@ -362,6 +366,6 @@ func TestLimitAfterTrouble(t *testing.T) {
 	close(added)
 	v := eventually(t, s, "config:one", func(v *api.Subscription) bool { return v.Cursor == 3 })
 	if got := r.events("LONGTERM_EVENT_NAME"); !slices.Equal(got, []string{"a", "c", "c"}) || v.Skipped != 1 {
-		t.Errorf("run for %q, %d left out", got, v.Skipped)
+		t.Errorf("run for %q, %d omitted", got, v.Skipped)
 	}
 }

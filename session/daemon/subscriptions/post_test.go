@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
-// taken keeps what is posted, and refuses as long as it is told to.
+// taken records the posts, and rejects them while it is set to.
 type taken struct {
 	mu      sync.Mutex
 	refuse  int
@@ -34,8 +34,8 @@ func (p *taken) post(n webhook.Notice) error {
 	return nil
 }
 
-// A hook with a webhook posts what it is for, masked, and runs nothing; what was not taken is posted later, and its
-// address is told nowhere.
+// TestHooksThatPost checks that a hook with a webhook posts its events, masked, and runs nothing. A rejected post is
+// repeated later, and its address is in no output.
 //
 // FEATURES: R119
 func TestHooksThatPost(t *testing.T) {
@@ -48,12 +48,12 @@ func TestHooksThatPost(t *testing.T) {
 	input(t, st, "s1", "build hunter2", at)
 	v := eventually(t, s, "config:phone", func(v *api.Subscription) bool { return v.Cursor == 1 })
 	if v.Hook != "post to ntfy.example" {
-		t.Errorf("it is told as %q", v.Hook)
+		t.Errorf("it is posted as %q", v.Hook)
 	}
 	s.HandleEvent(&api.Event{Kind: "created", Seq: 7, Session: &api.Session{ID: "s2", Name: "made", Command: "echo hunter2"}})
 	input(t, st, "s1", "again", at.Add(1))
 	eventually(t, s, "config:phone", func(v *api.Subscription) bool { return v.Cursor == 2 })
-	for len(p.sorted("made")) == 0 { // of what is not kept no cursor tells
+	for len(p.sorted("made")) == 0 { // events that are not stored move no cursor
 		eventually(t, s, "config:phone", func(*api.Subscription) bool { return true })
 	}
 	asks := p.sorted("build")
@@ -83,7 +83,7 @@ func TestHooksThatPost(t *testing.T) {
 	}
 }
 
-// sorted are those whose title begins with a text.
+// sorted returns the posts whose title starts with a text.
 func (p *taken) sorted(title string) (list []webhook.Notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *taken) sorted(title string) (list []webhook.Notice) {
 	return list
 }
 
-// What a webhook is told names how it ended, and not what was run where that is not wanted.
+// TestNoticesOfHooks checks that a notice names how a command ended, and omits the command where that is not wanted.
 //
 // FEATURES: R119
 func TestNoticesOfHooks(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// runner is asked for hooks and counts what it runs, by job.
+// runner runs hooks and counts its runs by job.
 type runner struct {
 	mu   sync.Mutex
 	ran  []string
@@ -43,7 +43,7 @@ func (r *runner) RunHook(_ context.Context, x api.Run) (api.Result, error) {
 	return api.Result{State: "exited", ExitCode: new(int)}, nil
 }
 
-// daemon opens a database and what serves it; gone ends both, as a daemon's end does.
+// daemon opens a database and its services; gone ends both, as a daemon's exit does.
 func daemon(t *testing.T, path string, r Runner) (s *Set, st *store.Store, gone func()) {
 	t.Helper()
 	st, err := store.Open(path)
@@ -88,8 +88,8 @@ func read(t *testing.T, s *Set, in api.ReadCompletions) api.Completions {
 	return c
 }
 
-// Who was away for 5,000 ends and two daemons is told each once, in order, in pieces; one that is killed before it
-// acknowledged a piece is told that piece again.
+// TestAwayFor5000 checks that a reader that misses 5,000 ends and two daemons gets each once, in order, in pieces. One
+// that is killed before it acknowledged a piece gets that piece again.
 //
 // FEATURES: R101 R88
 func TestAwayFor5000(t *testing.T) {
@@ -117,7 +117,7 @@ func TestAwayFor5000(t *testing.T) {
 		c := read(t, s, in)
 		again := read(t, s, api.ReadCompletions{Limit: 700, After: 0}) // by one that was killed with the piece in hand
 		if in.Ack == 0 && !slices.Equal(jobsOf(c), jobsOf(again)) {
-			t.Fatal("what was not acknowledged does not come again")
+			t.Fatal("unacknowledged completions are not returned again")
 		}
 		got = append(got, jobsOf(c)...)
 		if in.Ack = c.Cursor; len(c.Completions) == 0 {
@@ -125,11 +125,12 @@ func TestAwayFor5000(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%d came, %d ended", len(got), len(want))
+		t.Errorf("%d arrived, %d ended", len(got), len(want))
 	}
 }
 
-// A reader is woken by an end, at most so long as it waits; what is of no interest wakes nobody but moves the cursor.
+// TestReadWaits checks that a reader is woken by an end, and at its timeout. An event that it does not select does not
+// wake it but moves the cursor.
 //
 // FEATURES: R101
 func TestReadWaits(t *testing.T) {
@@ -162,7 +163,7 @@ func TestReadWaits(t *testing.T) {
 	end(t, st, "one")
 	c := <-told
 	if !slices.Equal(jobsOf(c), []string{"one"}) || c.Cursor != 2 || c.Completions[0].Seq != 2 || *c.Completions[0].ExitCode != 0 {
-		t.Errorf("told %+v", c)
+		t.Errorf("got %+v", c)
 	}
 	if v, err := s.Ack(t.Context(), "ci", api.AckCompletions{Cursor: c.Cursor}); err != nil || v.Cursor != 2 || v.Newest != 2 {
 		t.Errorf("%+v, %v", v, err)
@@ -191,7 +192,7 @@ func TestReadWaits(t *testing.T) {
 	}
 }
 
-// untilReadWaits comes back when somebody's Read has nothing to give and waits: the runtime tells what a goroutine does.
+// untilReadWaits returns when a Read has no result and waits: it reads the goroutines' states from the runtime.
 func untilReadWaits(t *testing.T) {
 	t.Helper()
 	buf := make([]byte, 1<<20)
@@ -215,8 +216,8 @@ func codeOf(err error) api.Code {
 	return ""
 }
 
-// Of two readers of one subscription the newer one has it: the older one is refused, also while it waits, and what it
-// did not acknowledge goes to the newer one. So each end is acknowledged by one of them.
+// TestTwoReaders checks that of two readers of one subscription the newer one owns it: the older one is rejected, also
+// while it waits, and the newer one gets what it did not acknowledge. Each end is acknowledged by one of them.
 //
 // FEATURES: R101
 func TestTwoReaders(t *testing.T) {
@@ -229,7 +230,7 @@ func TestTwoReaders(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	if _, err := s.Read(t.Context(), "ci", api.ReadCompletions{Reader: "b"}); codeOf(err) != api.CodeStale {
-		t.Errorf("one that does not take it: %v", err)
+		t.Errorf("a reader without an acknowledgement: %v", err)
 	}
 	read(t, s, api.ReadCompletions{Reader: "a", Ack: 1})
 	waiting := make(chan error)
@@ -237,9 +238,9 @@ func TestTwoReaders(t *testing.T) {
 		_, err := s.Read(context.WithoutCancel(t.Context()), "ci", api.ReadCompletions{Reader: "a", WaitMS: 50_000})
 		waiting <- err
 	}()
-	untilReadWaits(t) // it is to be woken, not refused by the way
+	untilReadWaits(t) // it must be woken, not rejected by chance
 	if c := read(t, s, api.ReadCompletions{Reader: "b", Take: true}); len(c.Completions) != 0 {
-		t.Errorf("what was acknowledged comes again: %+v", c)
+		t.Errorf("acknowledged completions are returned again: %+v", c)
 	}
 	if err := <-waiting; codeOf(err) != api.CodeStale {
 		t.Errorf("the older one: %v", err)
@@ -249,12 +250,12 @@ func TestTwoReaders(t *testing.T) {
 		t.Errorf("the older one acknowledges: %v", err)
 	}
 	if c := read(t, s, api.ReadCompletions{Reader: "b"}); !slices.Equal(jobsOf(c), []string{"two"}) {
-		t.Errorf("the newer one is told %+v", c)
+		t.Errorf("the newer one got %+v", c)
 	}
 }
 
-// A hook is run for each end, in order; a daemon that leaves before it knows how one ended asks for the same job
-// again, and one that failed is counted and not repeated.
+// TestHooks checks that a hook runs for each end, in order. A daemon that ends before its result is known requests the
+// same job again. A failed run is counted and not repeated.
 //
 // FEATURES: R101
 func TestHooks(t *testing.T) {
@@ -307,7 +308,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// What is no name is refused, and there is an end to how many there are.
+// TestBounds checks that an invalid name is rejected, and the number of subscriptions is bounded.
 func TestBounds(t *testing.T) {
 	s, _, _ := daemon(t, filepath.Join(t.TempDir(), "longterm.db"), &runner{})
 	for _, name := range []string{"", "a b", "ä", "a/b", strings.Repeat("x", maxName+1), "a\x00"} {
@@ -328,7 +329,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// The store is asked for newer completions only where somebody waits for them: it tells of each of its writes.
+// TestStoreQuery_Skipped_WhenNoWaiters checks that the store is queried for newer completions only while a reader
+// waits: it notifies of each of its writes.
 //
 // FEATURES: R101
 func TestStoreQuery_Skipped_WhenNoWaiters(t *testing.T) {
@@ -339,19 +341,19 @@ func TestStoreQuery_Skipped_WhenNoWaiters(t *testing.T) {
 		s := New(st, nil, slog.New(slog.NewTextHandler(&failed, nil)))
 		s.work.Go(s.watch)
 		defer s.Close()
-		if err := st.Close(); err != nil { // who asks it fails, which is logged
+		if err := st.Close(); err != nil { // queries fail from now on, which is logged
 			t.Fatal(err)
 		}
 		st.OnChange()
 		synctest.Wait()
 		if failed.Len() > 0 {
-			t.Errorf("it was asked for nobody: %s", &failed)
+			t.Errorf("it was queried without a reader: %s", &failed)
 		}
 		s.next()
 		st.OnChange()
 		synctest.Wait()
 		if failed.Len() == 0 {
-			t.Error("it was not asked for who waits")
+			t.Error("it was not queried for a waiting reader")
 		}
 	})
 }

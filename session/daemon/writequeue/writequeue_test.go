@@ -22,8 +22,8 @@ func stuckQueue() (q *Queue, free func()) {
 	return q, func() { close(stuck) }
 }
 
-// Writes of the same record are one, the newest; the others are done in order; and a caller who
-// asks what is written waits for what was queued before.
+// TestWriteQueue checks that waiting writes of the same record become one, the newest, and the others are done in
+// order. A caller that queries the written records waits for earlier writes.
 //
 // FAULT: B13
 func TestWriteQueue(t *testing.T) {
@@ -49,7 +49,8 @@ func TestWriteQueue(t *testing.T) {
 	}
 }
 
-// When too many records of commands wait, the oldest are given up; sessions' own never are.
+// TestWriteQueueIsBounded checks that when too many records of commands wait, the oldest are dropped, but never those
+// of sessions.
 //
 // FAULT: B13
 func TestWriteQueueIsBounded(t *testing.T) {
@@ -73,7 +74,8 @@ func TestWriteQueueIsBounded(t *testing.T) {
 	}
 }
 
-// Who flushes when all is written, and the queue's goroutine has not ended yet, waits for nothing.
+// TestFlushWhenAllIsWritten checks that a flush returns at once when all is written, although the queue's goroutine has
+// not ended yet.
 func TestFlushWhenAllIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &Queue{Log: slog.New(slog.DiscardHandler), busy: true, added: 3, done: 3}

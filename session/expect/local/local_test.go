@@ -45,7 +45,7 @@ done
 while printf 'example$ '; read -r c; do case $c in exit) exit 4;; *) echo "ran <$c>";; esac; done
 `
 
-// Programs of this process behave in scripts as those of a daemon's session.
+// TestDriver_RunsScripts checks that programs of this process behave in scripts as those of a daemon's session.
 // FEATURES: R51, R53, R55, R87
 func TestDriver_RunsScripts(t *testing.T) {
 	tier.Full(t)

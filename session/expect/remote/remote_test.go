@@ -21,7 +21,8 @@ func (h *eventLog) OnInput(in respond.Input, echo respond.EchoState) {
 	h.events = append(h.events, fmt.Sprintf("typed %s %s", in.Data, echo))
 }
 
-// The listener receives input at its output offset, whenever the offset becomes known.
+// TestInput_ReportedAtItsOffset checks that the listener receives input at its output offset, whenever the offset
+// becomes known.
 // FEATURES: R51, R55
 func TestInput_ReportedAtItsOffset(t *testing.T) {
 	output := func(s string) func(*Dialogue, *uint64) {

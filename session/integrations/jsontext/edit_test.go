@@ -50,7 +50,7 @@ func TestSet(t *testing.T) {
 			}
 			was, _ := Parse([]byte(c.in))
 			if !reflect.DeepEqual(Decode(d.Root()), Decode(was.Root())) {
-				t.Errorf("taken away again: %q", d.Bytes())
+				t.Errorf("removed again: %q", d.Bytes())
 			}
 		})
 	}
@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzEdit changes any text that is JSON: what was there stays, and what was put there is there, once.
+// FuzzEdit changes any JSON text: the earlier content stays, and the new content is there, once.
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{"", "{}", "{\"a\":[1,2,],}", "// x\n{\n\t\"m\": {/* y */}\n}", "{\"m\":{\"x\":1}}", "{\"l\":[\n1 // z\n]}"} {
 		f.Add(s)

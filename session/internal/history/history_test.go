@@ -91,7 +91,7 @@ func TestRetry(t *testing.T) {
 	writeRing(rg, "lost and found")
 	r.DropIfRingFills(14)
 	if r.HandledOffset() != 0 {
-		t.Errorf("dropped output up to %d, want none: the ring has room", r.HandledOffset())
+		t.Errorf("dropped output up to %d, want none: the ring has space", r.HandledOffset())
 	}
 	if err := r.SkipTo(5); err != nil || r.HandledOffset() != 5 {
 		t.Error(err)

@@ -114,7 +114,7 @@ func TestNoSlowdown_UnlessEnabled(t *testing.T) {
 	})
 }
 
-// TestIdlePolling_KeepsPhase checks that while idle a late ticker comes after the others, and a reset one keeps the phase.
+// TestIdlePolling_KeepsPhase checks that while idle a late ticker follows the others, and a reset one keeps the phase.
 func TestIdlePolling_KeepsPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := Poller{IdleAfter: time.Second, IdleInterval: 3 * time.Second}

@@ -28,7 +28,7 @@ func TestLineLength_Check(t *testing.T) {
 		l.Type([]byte(c.before))
 		held := l
 		if err := l.Check([]byte(c.data)); errors.Is(err, ErrLongLine) == c.fits || l != held {
-			t.Errorf("%s: %v, %d bytes held", c.name, err, l)
+			t.Errorf("%s: %v, %d bytes held back", c.name, err, l)
 		}
 	}
 }

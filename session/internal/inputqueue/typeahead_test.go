@@ -53,7 +53,7 @@ func TestQueue_RejectsInput(t *testing.T) {
 		t.Errorf("above the limit: %v", err)
 	}
 	if err := q.AddNow([]byte("abcd"), nil); err == nil || errors.Is(err, ErrUnreadInput) {
-		t.Errorf("input without room: %v", err)
+		t.Errorf("input without space: %v", err)
 	}
 	q.End()
 	if _, err := q.Add(context.Background(), []byte("x")); !errors.Is(err, ErrEnded) {

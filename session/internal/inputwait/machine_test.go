@@ -77,7 +77,7 @@ func TestBlankWait_MustLast(t *testing.T) {
 	}
 }
 
-// TestSpentWait checks that the wait in which input came is no prompt.
+// TestSpentWait checks that a wait during which input arrived is no prompt.
 //
 // FAULT: E7
 // FEATURES: R42

@@ -121,8 +121,8 @@ func TestProbe_EndedOrAtPrompt(t *testing.T) {
 	}
 }
 
-// TestProbe_InputEndsWait checks that the wait in which input came is no prompt, until the program has run or for a
-// time limit.
+// TestProbe_InputEndsWait checks that a wait during which input arrived is no prompt, until the program has run or for
+// a time limit.
 //
 // FAULT: E7
 // FEATURES: R42

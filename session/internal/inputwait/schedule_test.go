@@ -20,7 +20,7 @@ func TestSchedule(t *testing.T) {
 		for now.Sub(begin) < time.Hour {
 			next := s.Next(now, false, awaited)
 			if gap := next.Sub(now); gap <= 0 || now.Sub(begin) < 5*time.Second && gap > 250*time.Millisecond || awaited && gap > maxAwaitedInterval {
-				t.Fatalf("awaited %v: after %v comes %v", awaited, now.Sub(begin), gap)
+				t.Fatalf("awaited %v: after %v follows %v", awaited, now.Sub(begin), gap)
 			}
 			now = next
 			looks = append(looks, now.Sub(begin))

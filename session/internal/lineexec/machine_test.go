@@ -359,8 +359,9 @@ func TestLine_EndNotReported(t *testing.T) {
 	}
 }
 
-// TestRepairLine_NotTyped_WhileShellReadsInput lets builtins read with the shell's own line editor, in states in which marks may
-// be missing: nothing is typed, and the line counts as one that asks, until the shell is at its prompt again.
+// TestRepairLine_NotTyped_WhileShellReadsInput lets builtins read with the shell's own line editor, in states in which
+// marks may be missing. Nothing is typed, and the line counts as one that needs input, until the shell is at its prompt
+// again.
 //
 // FAULT: H3
 func TestRepairLine_NotTyped_WhileShellReadsInput(t *testing.T) {
@@ -378,12 +379,12 @@ func TestRepairLine_NotTyped_WhileShellReadsInput(t *testing.T) {
 			s.advance(20 * time.Second)
 			s.wantLog(t, "line")
 			if !l.IsReadingInput() || l.Step() != Running {
-				t.Errorf("%s, %s: step %v, asks %v", kind, name, l.Step(), l.IsReadingInput())
+				t.Errorf("%s, %s: step %v, needs input %v", kind, name, l.Step(), l.IsReadingInput())
 			}
 			s.probe.Stack = 1
 			s.advance(5 * time.Second)
 			if len(s.log) < 2 || l.IsReadingInput() {
-				t.Errorf("%s, %s: at the prompt: %q, asks %v", kind, name, s.log, l.IsReadingInput())
+				t.Errorf("%s, %s: at the prompt: %q, needs input %v", kind, name, s.log, l.IsReadingInput())
 			}
 		}
 	}
@@ -615,7 +616,7 @@ func TestPrompt_NotPrinted(t *testing.T) {
 	s.wantLog(t, "reads")
 }
 
-// TestInterrupt_LosesPromptMark drops a line that runs all the same. The interrupt prevents the prompt's mark: the next
+// TestInterrupt_LosesPromptMark drops a line that runs nevertheless. The interrupt prevents the prompt's mark: the next
 // line is typed once the shell is found to read.
 //
 // FAULT: A10

@@ -61,7 +61,7 @@ const (
 	ActSave    ActionKind = iota + 1 // State, Err: save it atomically; State is nil without rules
 	ActMatched                       // Match: log and publish this match or failure
 	ActLookUp                        // Reply: find out what it types, and call HandleLookup
-	ActRetry                         // Reply, Data, Until: call HandleLookup again after Poll
+	ActRetry                         // Reply, Data, Until: call HandleLookup again after EchoPollInterval
 	ActUnread                        // fails with inputqueue.ErrUnreadInput while earlier input may be unread
 	ActType                          // Data, Secret, Now: type it
 )
@@ -74,7 +74,7 @@ type Action struct {
 	Match  MatchRecord
 	Reply  *Reply
 	Data   []byte
-	Until  time.Time
-	Secret bool // neither the text nor its length may be shown
-	Now    bool // types at once, or fails
+	Until  time.Time // deadline of the retries
+	Secret bool      // neither the text nor its length may be shown
+	Now    bool      // types at once, or fails
 }

@@ -126,8 +126,8 @@ func TestReply_SavedBeforeTyped(t *testing.T) {
 	}
 }
 
-// TestAdd_MatchesOpenPrompt checks that a prompt which is open when its rule is added is answered, unless input came in
-// its line or it belongs to a line editor.
+// TestAdd_MatchesOpenPrompt checks that a prompt which is open when its rule is added is answered, unless input arrived
+// in its line or it belongs to a line editor.
 //
 // FEATURES: R50
 func TestAdd_MatchesOpenPrompt(t *testing.T) {
@@ -162,7 +162,7 @@ func TestSecrets(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		echo  respond.EchoState
-		after func(h *host) // between the prompt and the result of the look-up
+		after func(h *host) // between the prompt and the look-up's result
 		err   error
 		want  string
 	}{
@@ -204,7 +204,7 @@ func TestSecretWaitsForAWhile(t *testing.T) {
 	}
 }
 
-// TestLineRules checks that a line's rules come before the others, end with the line, and record their results there.
+// TestLineRules checks that a line's rules precede the others, end with the line, and record their results there.
 //
 // FEATURES: R54
 func TestLineRules(t *testing.T) {

@@ -93,7 +93,7 @@ func TestText(t *testing.T) {
 		first string // before the wait
 		f     Spec
 		then  []string
-		match string // empty: the wait is not over
+		match string // empty: the wait continues
 	}{
 		{"in a line", "", Spec{Conds: []Cond{text("done")}}, []string{"all do", "ne\r\n"}, "done"},
 		{"in a line that has not ended", "", Spec{Conds: []Cond{text("Go?")}}, []string{"Go? "}, "Go?"},
@@ -269,7 +269,7 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// A wait for an anomaly ends with the command that has none, once that was compared to its end.
+// TestAnomaly checks that a wait for an anomaly ends with a command that has none, once that was compared to its end.
 //
 // FEATURES: R127
 func TestAnomaly(t *testing.T) {

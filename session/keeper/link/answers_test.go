@@ -14,9 +14,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// TestListeners_Closed checks that a listener is closed when the keeper reports its end, when another one comes, and with
-// the connection: after a keeper's death it would keep executions waiting. If the kernel accepts no answer, the keeper
-// gets it.
+// TestListeners_Closed checks that a listener is closed when the keeper reports its end, when another one arrives, and
+// with the connection: after a keeper's death it would keep executions waiting. If the kernel accepts no answer, the
+// keeper gets it.
 //
 // FEATURES: R107
 func TestListeners_Closed(t *testing.T) {

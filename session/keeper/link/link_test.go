@@ -57,7 +57,7 @@ func TestDial_InvalidGreetings(t *testing.T) {
 				t.Errorf("%v, want %v", err, c.is)
 			}
 			if !strings.Contains(err.Error(), c.text) {
-				t.Errorf("%q does not say %q", err, c.text)
+				t.Errorf("%q does not contain %q", err, c.text)
 			}
 		})
 	}

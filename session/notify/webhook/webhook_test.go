@@ -133,7 +133,7 @@ func TestNotice_Formats(t *testing.T) {
 	}
 }
 
-// A URL is a password: errors name only the host.
+// TestPost_ErrorsHideURL checks that a URL is a password: errors name only the host.
 func TestPost_ErrorsHideURL(t *testing.T) {
 	const url = "https://me:hunter2@example.org/secret-topic?auth=tk"
 	for _, c := range []struct {
@@ -179,7 +179,7 @@ func TestPost_ErrorsHideURL(t *testing.T) {
 	}
 }
 
-// A failed notice is posted again with the same id, at increasing intervals.
+// TestQueue_Retries checks that a failed notice is posted again with the same id, at increasing intervals.
 func TestQueue_Retries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHost{answer: func(n int, _ *http.Request) (int, http.Header, error) {
@@ -217,7 +217,8 @@ func TestQueue_Retries(t *testing.T) {
 	})
 }
 
-// After a burst, notices are posted one at a time. Excess notices are counted, and other URLs do not wait for them.
+// TestQueue_RateLimit checks that after a burst, notices are posted one at a time. Excess notices are counted, and
+// other URLs do not wait for them.
 func TestQueue_RateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, dir := &fakeHost{}, t.TempDir()
@@ -261,7 +262,8 @@ func TestQueue_RateLimit(t *testing.T) {
 	})
 }
 
-// Pending notices are posted by the next process, once, and posted ones are not posted again.
+// TestQueue_ResumesAfterRestart checks that pending notices are posted by the next process, once, and posted ones are
+// not posted again.
 func TestQueue_ResumesAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := true
@@ -318,7 +320,8 @@ func TestQueue_ResumesAfterRestart(t *testing.T) {
 	})
 }
 
-// A notice that is rejected for good, or too old, is not retried. The next notice reports that.
+// TestQueue_GivesUp checks that a notice that is rejected for good, or too old, is not retried. The next notice reports
+// that.
 func TestQueue_GivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, dir := &fakeHost{}, t.TempDir()
@@ -362,7 +365,7 @@ func TestQueue_TooManyURLs(t *testing.T) {
 	})
 }
 
-// A notice of an old event is posted: its age counts from queueing.
+// TestQueue_OldEvent_IsPosted checks that a notice of an old event is posted: its age counts from queueing.
 func TestQueue_OldEvent_IsPosted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHost{}
@@ -376,7 +379,7 @@ func TestQueue_OldEvent_IsPosted(t *testing.T) {
 	})
 }
 
-// An unreadable file of a notice is kept; an invalid one is removed.
+// TestQueue_UnreadableFile checks that an unreadable file of a notice is kept; an invalid one is removed.
 func TestQueue_UnreadableFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "1-1.notice"), 0o700); err != nil { // reading it fails for root, too

@@ -48,7 +48,8 @@ func reread(from, to uint64) string {
 	return fmt.Sprintf("longterm output ID --from %d --to %d", from, to)
 }
 
-// Omitted bytes are counted exactly, and the offsets in the note read exactly these.
+// TestBudget_CountsOmittedBytes checks that omitted bytes are counted exactly, and the offsets in the note read exactly
+// these.
 //
 // FAULT: B5
 // FEATURES: R23
@@ -71,7 +72,7 @@ func TestBudget_CountsOmittedBytes(t *testing.T) {
 		number := func(i int) int { n, _ := strconv.Atoi(got[m[2*i]:m[2*i+1]]); return n }
 		head, tail := got[:m[0]], got[m[1]:]
 		if number(1) != info.Bytes || number(2) != info.Lines || len(head)+len(tail)+info.Bytes != len(text) {
-			t.Errorf("max %d: %d bytes and %d lines are said to be left out of %d", max, info.Bytes, info.Lines, len(text))
+			t.Errorf("max %d: %d bytes and %d lines are reported as omitted of %d", max, info.Bytes, info.Lines, len(text))
 		}
 		if n := strings.Count(head, "\n") + strings.Count(tail, "\n") + info.Lines; n != 100_000 {
 			t.Errorf("max %d: %d lines", max, n)
@@ -86,7 +87,7 @@ func TestBudget_CountsOmittedBytes(t *testing.T) {
 	}
 }
 
-// A mark separates head and tail in every budget, however small.
+// TestBudget_Small_HasMark checks that a mark separates head and tail in every budget, however small.
 //
 // FAULT: B5
 func TestBudget_Small_HasMark(t *testing.T) {
@@ -99,7 +100,7 @@ func TestBudget_Small_HasMark(t *testing.T) {
 		got, info := feedOutput(&Budget{Max: max}, raw.String())
 		cut, cutInfo := Cut(text, max, DefaultHeadShare)
 		if got != cut || info.Bytes != cutInfo.Bytes || info.Lines != cutInfo.Lines {
-			t.Errorf("max %d: %q, Cut says %q", max, got, cut)
+			t.Errorf("max %d: %q, Cut returns %q", max, got, cut)
 		}
 		if len(got) > max {
 			t.Errorf("max %d: %d bytes", max, len(got))
@@ -113,7 +114,7 @@ func TestBudget_Small_HasMark(t *testing.T) {
 	}
 }
 
-// A long line is shortened, so that other lines keep their room.
+// TestBudget_LineLimit checks that a long line is shortened, so that other lines keep their space.
 //
 // FAULT: B5
 // FEATURES: R23, R24
@@ -161,9 +162,9 @@ func FuzzBudget(f *testing.F) {
 	})
 }
 
+// TestBudget_SkipAfterShortHead checks that a skipped middle may follow a head that is shorter than its space, as when
+// most of the head is binary.
 // FAULT: G7
-//
-// A skipped middle may follow a head that is shorter than its room, as when most of the head is binary.
 func TestBudget_SkipAfterShortHead(t *testing.T) {
 	for _, tail := range []string{"end\n", strings.Repeat("a line of the tail\n", 500)} {
 		b := Budget{Max: 4096}

@@ -57,7 +57,7 @@ func TestComparison_Pick_FirstAndMostTelling(t *testing.T) {
 	}
 }
 
-// A heading ends with a colon, and the next line has the cause.
+// TestComparison_Telling checks that a heading ends with a colon, and the next line has the cause.
 func TestComparison_Telling(t *testing.T) {
 	r := compareTexts("ok\n", "test a ... FAILED\nfailures:\nthread 'a' panicked at src/lib.rs:3:9:\nbad luck\nexit status 1\n")
 	var telling []string
@@ -67,7 +67,7 @@ func TestComparison_Telling(t *testing.T) {
 		}
 	}
 	if want := []string{"bad luck"}; !reflect.DeepEqual(telling, want) {
-		t.Errorf("telling: %q", telling)
+		t.Errorf("result: %q", telling)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestComparison_Versions(t *testing.T) {
 func TestComparison_Bounded(t *testing.T) {
 	g := NewGoodRun()
 	g.maxTemplates = 20_000
-	word := func(i int) []byte { // letters only: each line has a template of its own
+	word := func(i int) []byte { // letters only: each line has a separate template
 		b := []byte("line ")
 		for ; i > 0; i /= 26 {
 			b = append(b, byte('a'+i%26))

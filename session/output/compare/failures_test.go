@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// failuresOf returns what failed runs printed and good runs did not.
+// failuresOf returns the lines that failed runs printed and good runs did not.
 func failuresOf(failed, good []string) *Failures {
 	f := NewFailures()
 	for _, text := range failed {
@@ -35,7 +35,8 @@ func firstOf(f *Failures, run string) (first string) {
 	return first
 }
 
-// Scripted builds: what differs between all runs is no anomaly, what failed before is one.
+// TestFailures_FirstLine checks that in scripted builds, lines that differ between all runs are no anomaly, and that a
+// line which only failed runs had is one.
 //
 // FEATURES: R127
 func TestFailures_FirstLine(t *testing.T) {
@@ -117,7 +118,7 @@ func TestFailures_Bounded(t *testing.T) {
 	f := NewFailures()
 	add := f.NewFailedRun()
 	var line []byte
-	for i := range 2 * maxSeen { // letters only: each line has a template of its own
+	for i := range 2 * maxSeen { // letters only: each line has a separate template
 		line = append(line[:0], "error: "...)
 		for n := i + 1; n > 0; n /= 26 {
 			line = append(line, byte('a'+n%26))

@@ -112,7 +112,8 @@ func FuzzParseCommand(f *testing.F) {
 	})
 }
 
-// The text that a known shell gets by -c is parsed as a command. PowerShell has another language.
+// TestShells_IncludeScriptShells checks that the text that a known shell gets by -c is parsed as a command. PowerShell
+// has another language.
 func TestShells_IncludeScriptShells(t *testing.T) {
 	for _, k := range shell.Kinds() {
 		for _, name := range shell.Executables(k) {

@@ -20,7 +20,8 @@ func placesOf(ds []Diagnostic) (list []string) {
 
 const aC, bC = "a.c:1:2: error: e\n", "b.c:1:2: error: e\n"
 
-// File names that compilers print below a make, or another program that reports its directory, get that directory.
+// TestDirectories checks that file names that compilers print below a make, or another program that reports its
+// directory, get that directory.
 //
 // FEATURES: R28 R82 R118
 func TestDirectories(t *testing.T) {
@@ -63,7 +64,8 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// A stream tracks directories, although it classifies lines that differ only in digits once.
+// TestStream_Directories checks that a stream tracks directories, although it classifies lines that differ only in
+// digits once.
 //
 // FEATURES: R82
 func TestStream_Directories(t *testing.T) {
@@ -88,11 +90,11 @@ func TestStream_Directories(t *testing.T) {
 		t.Errorf("line %d, %v", at, ok)
 	}
 	if s.NoteGap(); len(s.problems.dirs.openDirs) > 0 {
-		t.Error("what is left out may have left it")
+		t.Error("omitted output may have changed the directory")
 	}
 }
 
-// The messages of every language are recognized.
+// TestMoveMessages checks that the messages of every language are recognized.
 func TestMoveMessages(t *testing.T) {
 	for _, words := range moveMessages {
 		for k, form := range words {
@@ -104,7 +106,7 @@ func TestMoveMessages(t *testing.T) {
 	}
 }
 
-// A failed test gets the directory that make reported.
+// TestTests_Directory checks that a failed test gets the directory that make reported.
 //
 // FEATURES: R82 R118
 func TestTests_Directory(t *testing.T) {
@@ -147,7 +149,7 @@ func FuzzDirectories(f *testing.F) {
 		}
 		first, ok := s.First()
 		if want := firstError(r.Diagnostics); ok && want != nil && first.At == want.At && first.File != want.File && !endsWithPath(want.File, first.File) {
-			t.Errorf("%q as it comes, %q at once", first.File, want.File)
+			t.Errorf("%q in pieces, %q at once", first.File, want.File)
 		}
 	})
 }

@@ -45,7 +45,7 @@ Untracked files:
 		t.Run(c.name, func(t *testing.T) {
 			r := Parse(c.line, &zero, c.text)
 			if r.GitStatus == nil {
-				t.Fatal("nothing")
+				t.Fatal("no output")
 			}
 			s := r.GitStatus
 			got := fmt.Sprintf("%s|%s|%s|%d|%d|%v", s.Branch, s.Detached, s.Upstream, s.Ahead, s.Behind, s.Clean)

@@ -36,7 +36,7 @@ func plainText(raw []byte, expanded bool) string {
 	return b.String()
 }
 
-// Outputs of real tools on a terminal are parsed, with tabs or with blanks for them.
+// TestRecordedOutputs checks that outputs of real tools on a terminal are parsed, with tabs or with blanks for them.
 //
 // FAULT: B3
 // FEATURES: R28
@@ -73,7 +73,7 @@ func TestRecordedOutputs(t *testing.T) {
 	}
 }
 
-// Output is parsed for a command only if that command alone printed it.
+// TestParse_ReadsSingleCommandOnly checks that output is parsed for a command only if that command alone printed it.
 //
 // FAULT: B3
 // FEATURES: R28
@@ -92,7 +92,7 @@ func TestParse_ReadsSingleCommandOnly(t *testing.T) {
 		t.Errorf("%s: %+v", r.Kind, r.GitStatus)
 	}
 	if r := Parse("git status", &zero, "Auf Branch main\nZum Commit vorgemerkte Änderungen:\n\tneue Datei: a\n"); r.GitStatus != nil && r.GitStatus.Clean {
-		t.Error("what cannot be read is called clean")
+		t.Error("unreadable output is reported as clean")
 	}
 }
 

@@ -16,19 +16,20 @@ func checkShapesChangeNothing(t *testing.T, text string) {
 	slow.harmless.isDisabled = true
 	for i, line := range strings.Split(text, "\n") {
 		if got, want := quick.ReadSeverity(line), slow.ReadSeverity(line); got != want {
-			t.Fatalf("line %d, %q, is judged %q, read anew %q", i, line, got, want)
+			t.Fatalf("line %d, %q, is classified %q, without a cache %q", i, line, got, want)
 		}
 	}
 	if quick.summarizer.lastLines != slow.summarizer.lastLines || quick.lines != slow.lines || len(quick.problems.found) != len(slow.problems.found) {
-		t.Fatalf("the last lines are %q, read anew %q", quick.summarizer.lastLines, slow.summarizer.lastLines)
+		t.Fatalf("the last lines are %q, without a cache %q", quick.summarizer.lastLines, slow.summarizer.lastLines)
 	}
 	a, b := quick.Counts()
 	if c, d := slow.Counts(); a != c || b != d {
-		t.Fatalf("%d errors and %d warnings, read anew %d and %d", a, b, c, d)
+		t.Fatalf("%d errors and %d warnings, without a cache %d and %d", a, b, c, d)
 	}
 }
 
-// Remembered shapes do not change verdicts: of real tools' output, repeated and chunked, and of lines whose numbers matter.
+// TestShapes_KeepVerdicts checks that remembered shapes do not change verdicts: of real tools' output, repeated and
+// chunked, and of lines whose numbers matter.
 //
 // FEATURES: R28 R105
 func TestShapes_KeepVerdicts(t *testing.T) {

@@ -44,7 +44,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A stream keeps a bounded number of findings.
+// TestStream_BoundedMemory checks that a stream keeps a bounded number of findings.
 func TestStream_BoundedMemory(t *testing.T) {
 	s := streamOf("make", strings.Repeat("a.c:3:1: error: e\na.c:3:1: note: n\n", 5000))
 	if n := len(s.problems.found); n > 1 {

@@ -63,7 +63,7 @@ func bigOutput() string {
 // units are the repeated parts of texts that are costly to parse.
 var units = []string{"\n", "a", " ", "error: ", "a.c:1:1: error: x\n", "{\"", "File \"", "/", "[", "--- FAIL: T (\n", "--- FAIL: T/a/b/c (0s)\n=== RUN x\n", "* | ", "(", "test x ... FAILED\n", "___ x ___\n", "● x\n", "    "}
 
-// The work, measured in allocated bytes, is linear in the text, whatever it contains.
+// TestParse_LinearWork checks that the work, measured in allocated bytes, is linear in the text, whatever it contains.
 //
 // FEATURES: R28
 func TestParse_LinearWork(t *testing.T) {

@@ -214,7 +214,7 @@ not ok 3 - later # TODO
 	}
 }
 
-// All failures are counted, and a bounded number is kept.
+// TestFailures_Bounded checks that all failures are counted, and a bounded number is kept.
 //
 // FEATURES: R23, R28
 func TestFailures_Bounded(t *testing.T) {
@@ -229,7 +229,7 @@ func TestFailures_Bounded(t *testing.T) {
 	}
 }
 
-// The package lines of go test are read if a terminal has expanded their tabs.
+// TestGoTests_TabsAsBlanks checks that the package lines of go test are read if a terminal has expanded their tabs.
 //
 // FEATURES: R28
 func TestGoTests_TabsAsBlanks(t *testing.T) {

@@ -134,7 +134,8 @@ func FuzzDigest(f *testing.F) {
 	})
 }
 
-// The first failure is kept even if the budget has no room for the lines above it.
+// TestDigest_KeepsFirstFailure_WithoutRoomForContext checks that the first failure is kept even if the budget has no
+// space for the lines above it.
 func TestDigest_KeepsFirstFailure_WithoutRoomForContext(t *testing.T) {
 	for _, max := range []int{250, 300, 400} {
 		d := &Digest{Max: max}
@@ -151,7 +152,8 @@ func TestDigest_KeepsFirstFailure_WithoutRoomForContext(t *testing.T) {
 	}
 }
 
-// A few of the lines that differ only in numbers are kept, and every different line wherever it is.
+// TestFold_SimilarLines checks that a few of the lines that differ only in numbers are kept, and every different line
+// wherever it is.
 //
 // FEATURES: R105
 func TestFold_SimilarLines(t *testing.T) {
@@ -195,7 +197,8 @@ func TestFold_SimilarLines(t *testing.T) {
 	}
 }
 
-// Output that fits is folded only if it exceeds Whole bytes and folding saves half of it.
+// TestFold_OutputThatFits checks that output that fits is folded only if it exceeds Whole bytes and folding saves half
+// of it.
 //
 // FEATURES: R105
 func TestFold_OutputThatFits(t *testing.T) {
@@ -259,7 +262,7 @@ func TestShapeOf(t *testing.T) {
 	}
 }
 
-// A digest adds no line end that the output lacks.
+// TestDigest_LeavesUnfinishedLineUnended checks that a digest adds no line end that the output lacks.
 //
 // FEATURES: R88
 func TestDigest_LeavesUnfinishedLineUnended(t *testing.T) {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The line that reports an error's directory is kept with the error, however far above it is.
+// TestDigest_KeepsDirectoryReports checks that the line that reports an error's directory is kept with the error,
+// however far above it is.
 //
 // FEATURES: R82 R105
 func TestDigest_KeepsDirectoryReports(t *testing.T) {

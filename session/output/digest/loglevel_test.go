@@ -23,7 +23,7 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// A single error in the middle of a long log is kept, with the lines around it.
+// TestDigest_KeepsErrorInLog checks that a single error in the middle of a long log is kept, with the lines around it.
 //
 // FEATURES: R105
 func TestDigest_KeepsErrorInLog(t *testing.T) {
@@ -48,7 +48,7 @@ func TestDigest_KeepsErrorInLog(t *testing.T) {
 	}
 }
 
-// Lines that differ only in the digits of their numbers get one class.
+// TestSimilarLines_ClassifiedAlike checks that lines that differ only in the digits of their numbers get one class.
 //
 // FEATURES: R105
 func TestSimilarLines_ClassifiedAlike(t *testing.T) {
@@ -80,7 +80,8 @@ func TestSimilarLines_ClassifiedAlike(t *testing.T) {
 	}
 }
 
-// Cached classes do not change a digest: lines that are too long to have a shape give the same one.
+// TestDigest_SameWithCachedClasses checks that cached classes do not change a digest: lines that are too long to have a
+// shape give the same one.
 //
 // FEATURES: R105
 func TestDigest_SameWithCachedClasses(t *testing.T) {

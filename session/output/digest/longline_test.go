@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A cut line has its head, its tail, its problem words and a note whose offsets read the omitted bytes.
+// TestLongLine_CutWithNote checks that a cut line has its head, its tail, its problem words and a note whose offsets
+// read the omitted bytes.
 //
 // FEATURES: R88, R105
 func TestLongLine_CutWithNote(t *testing.T) {
@@ -42,7 +43,7 @@ func TestLongLine_CutWithNote(t *testing.T) {
 	}
 }
 
-// A line that arrives in pieces is cut like a whole one.
+// TestLongLine_InPieces checks that a line that arrives in pieces is cut like a whole one.
 func TestLongLine_InPieces(t *testing.T) {
 	d := &Digest{Max: 8000}
 	for i := range 100 {
@@ -58,7 +59,7 @@ func TestLongLine_InPieces(t *testing.T) {
 	}
 }
 
-// Cuts fall between characters, and the smallest budget shows some text.
+// TestLongLine_WideCharacters checks that cuts fall between characters, and the smallest budget shows some text.
 func TestLongLine_WideCharacters(t *testing.T) {
 	for _, c := range []string{"é", "漢", "🎉"} {
 		for _, budget := range []int{200, 300, 8000} {

@@ -205,8 +205,8 @@ Failed!  - Failed:     1, Passed:    99, Skipped:     0, Total:   100, Duration:
 	{"a checksum", "checksum mismatch for x.tar.gz\nexpected sha256:aa, got sha256:bb", []string{"checksum mismatch for x.tar.gz", "expected sha256:aa, got sha256:bb"}},
 }
 
-// The report of a test run in the middle of a long log is kept: failed tests, expected and actual values, and the counts. It
-// outranks older errors of the log, also in a small budget.
+// TestDigest_IncludesTestReports checks that the report of a test run in the middle of a long log is kept: failed
+// tests, expected and actual values, and the counts. It outranks older errors of the log, also in a small budget.
 //
 // FEATURES: R88, R105
 func TestDigest_IncludesTestReports(t *testing.T) {
@@ -236,7 +236,8 @@ func TestDigest_IncludesTestReports(t *testing.T) {
 	}
 }
 
-// Lines that count no failures, or only contain such words, are neither counts nor assertions.
+// TestCountsFailures_OrdinaryLines checks that lines that count no failures, or only contain such words, are neither
+// counts nor assertions.
 func TestCountsFailures_OrdinaryLines(t *testing.T) {
 	for _, line := range []string{
 		"0 failed", "0 errors", "no errors", "100 passed, 0 failed in 0.1s", "Tests run: 100, Failures: 0, Errors: 0, Skipped: 3",

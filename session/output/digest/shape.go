@@ -62,9 +62,9 @@ type lineClass struct {
 	level      diagnostics.Severity // level of a log line
 	shapeCount *int                 // number of lines of this shape; nil if not counted
 
-	isTrouble      bool // IsTrouble
-	countsFailures bool // countsFailures
-	isAssertion    bool // isAssertion
+	isTrouble      bool // result of IsTrouble
+	countsFailures bool // result of countsFailures
+	isAssertion    bool // result of isAssertion
 	status         status
 }
 

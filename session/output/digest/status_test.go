@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A line with a different status is not folded with the lines that differ only in other numbers.
+// TestDigest_IncludesDifferentStatus checks that a line with a different status is not folded with the lines that
+// differ only in other numbers.
 //
 // FEATURES: R88, R105
 func TestDigest_IncludesDifferentStatus(t *testing.T) {

@@ -25,7 +25,8 @@ func proseLines(n int) []string {
 	return all
 }
 
-// A line that only looks like a failure is kept among lines of different shapes.
+// TestDigest_IncludesTrouble_AmongProse checks that a line that only looks like a failure is kept among lines of
+// different shapes.
 //
 // FEATURES: R88, R105
 func TestDigest_IncludesTrouble_AmongProse(t *testing.T) {
@@ -56,7 +57,7 @@ func TestDigest_IncludesTrouble_AmongProse(t *testing.T) {
 	}
 }
 
-// An error outranks lines that only look like one, however many they are.
+// TestDigest_ErrorsOutrankTrouble checks that an error outranks lines that only look like one, however many they are.
 func TestDigest_ErrorsOutrankTrouble(t *testing.T) {
 	lines := proseLines(6000)
 	for i := range 5000 {

@@ -59,7 +59,7 @@ func TestETA(t *testing.T) {
 	near(follow([]time.Duration{10 * time.Second}, 20, 100), 80*time.Second) // longer than the earlier run: only the rate counts
 }
 
-// The counts of a Feed equal those of Parse for output of any length.
+// TestFeed_CountsLikeParse checks that the counts of a Feed equal those of Parse for output of any length.
 //
 // FEATURES: R82
 func TestFeed_CountsLikeParse(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Percentages that a full-screen program draws are not progress of a build, however its output is chunked and however it
-// exits. Output before and after it counts.
+// TestFeed_IgnoresAlternateScreen checks that percentages that a full-screen program draws are not progress of a build,
+// however its output is chunked and however it exits. Output before and after it counts.
 //
 // FAULT: B20
 // FEATURES: R40

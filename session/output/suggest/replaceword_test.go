@@ -8,7 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// An empty file name must not make the search for a word run forever.
+// TestSuggest_Terminates_WithShortFileName checks that an empty file name must not make the search for a word run
+// forever.
 //
 // FEATURES: R93
 func TestSuggest_Terminates_WithShortFileName(t *testing.T) {

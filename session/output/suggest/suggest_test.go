@@ -74,7 +74,7 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 	if s := Suggest(Context{Line: "make", Result: diagnostics.Parse("make", nil, ""), Files: []string{"Makefile"}}); s != nil {
-		t.Errorf("of a command that may still run: %+v", s)
+		t.Errorf("for a command that may still run: %+v", s)
 	}
 }
 

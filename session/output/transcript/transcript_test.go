@@ -27,7 +27,8 @@ func uniqueLine(i int) string {
 	return strings.Repeat(string(rune('a'+i)), 3) + " " + strings.Repeat(string(rune('A'+i)), 5)
 }
 
-// Equal lines after the resize at the start of a session are new lines.
+// TestEqualLines_AreNew_AfterFirstResize checks that equal lines after the resize at the start of a session are new
+// lines.
 //
 // FAULT: G7
 func TestEqualLines_AreNew_AfterFirstResize(t *testing.T) {
@@ -107,8 +108,8 @@ func trimBlankLines(lines []string) []string {
 	return lines
 }
 
-// Lines that a full-screen program prints one by one in a scroll region are emitted once and in order. The content around
-// the region, the chunks of the output and redraws do not matter.
+// TestScrollRegion_LinesEmittedOnce checks that lines that a full-screen program prints one by one in a scroll region
+// are emitted once and in order. The content around the region, the chunks of the output and redraws do not matter.
 //
 // FEATURES: R103
 func TestScrollRegion_LinesEmittedOnce(t *testing.T) {
@@ -157,7 +158,7 @@ func TestScrollRegion_LinesEmittedOnce(t *testing.T) {
 	}
 }
 
-// A program that only overwrites its rows is reported as IsInPlace.
+// TestStats_InPlace checks that a program that only overwrites its rows is reported as IsInPlace.
 func TestStats_InPlace(t *testing.T) {
 	pieces := []string{"\x1b[?1049h"}
 	for i := range 100 {

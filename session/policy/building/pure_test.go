@@ -2,7 +2,8 @@ package building
 
 import "testing"
 
-// Code that only computes and prints is told from all other: what is not known is the other.
+// TestPure checks that code that only computes and prints is distinguished from other code, and that unknown code
+// counts as other.
 //
 // FEATURES: R61
 func TestPure(t *testing.T) {

@@ -55,7 +55,8 @@ func TestBeyond_NamesWhatNoDraftHolds(t *testing.T) {
 	}
 }
 
-// What a draft holds of commands that escape drafts in general: without network, and with one that the configuration allows.
+// TestBeyond_HoldsWhatTheDraftCanDo checks which commands that escape drafts in general are contained in a draft:
+// without network, and with a network that the configuration allows.
 //
 // FEATURES: R126
 func TestBeyond_HoldsWhatTheDraftCanDo(t *testing.T) {
@@ -146,8 +147,9 @@ func TestBeyond_HoldsWhatTheDraftCanDo(t *testing.T) {
 	}
 }
 
-// Of developers' daily lines, most of those that build asks about run in a draft first. The others are asked about as before: nearly all
-// use the network, other rights, processes, containers, or files elsewhere. The rates are pinned; a lower one is good, and then the pin.
+// TestBuildDraft_AsksLessBeforeTheRun checks that of developers' daily lines, most of those that need approval with
+// build run in a draft first. Nearly all others use the network, other rights, processes, containers, or files
+// elsewhere. The rates are pinned: lower the pin with a lower rate.
 //
 // FEATURES: R126
 func TestBuildDraft_AsksLessBeforeTheRun(t *testing.T) {

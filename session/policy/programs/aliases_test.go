@@ -36,12 +36,12 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// No alias is the name of another subcommand, and none has two meanings.
+// TestAliasesAreClear checks that no alias is the name of another subcommand, and none has two meanings.
 func TestAliasesAreClear(t *testing.T) {
 	for program, l := range aliasTable() {
 		for alias, name := range l.full {
 			if slices.Contains(l.names, alias) || !slices.Contains(l.names, name) {
-				t.Errorf("%s: %s is said to be %s, and is a name itself", program, alias, name)
+				t.Errorf("%s: %s is an alias of %s, and also a name", program, alias, name)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func TestAliasesAreClear(t *testing.T) {
 		_, rest, _ := strings.Cut(row, ": ")
 		for word := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r == ' ' || r == '=' || r == ',' }) {
 			if seen[word] && word != "*" {
-				t.Errorf("%.20s…: %s stands twice", row, word)
+				t.Errorf("%.20s…: %s is there twice", row, word)
 			}
 			seen[word] = true
 		}

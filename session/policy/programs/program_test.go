@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Of two rows with one name, one would say nothing: what it knows of the program would be lost.
+// TestNoTwoRowsHaveOneName checks that no two rows have one name: the second would have no effect.
 func TestNoTwoRowsHaveOneName(t *testing.T) {
 	seen := map[string]bool{}
 	for _, group := range groups() {
@@ -21,7 +21,7 @@ func TestNoTwoRowsHaveOneName(t *testing.T) {
 	}
 }
 
-// Each option that a row says something about is parsed as that option, alone and with its value.
+// TestRowsParseTheirOptions checks that each option in a row is parsed as that option, alone and with its value.
 func TestRowsParseTheirOptions(t *testing.T) {
 	All(func(p *Program) {
 		for _, list := range []string{p.Values, p.Shell, p.Code, p.Writes, p.Script, p.Runs, p.Loads} {

@@ -41,7 +41,7 @@ func (l *library) open(o Options) {
 	l.Book = Open(o)
 }
 
-// write gives a file a content and a time of its own, long ago.
+// write writes a file with a separate modification time, long ago.
 func (l *library) write(name, content string) string {
 	l.t.Helper()
 	path := name
@@ -127,7 +127,7 @@ not_match = ["git push"]
 		l.want(Subject{}, line, want)
 		l.want(agent, line, want)
 	}
-	// What a preset asks about nobody asks a user; what a rule asks about he is asked.
+	// A preset's requirement applies to no user; a rule's requirement does.
 	l.want(Subject{}, "$X y", "allow")
 	l.want(agent, "$X y", "ask")
 	l.want(Subject{}, "$X y; git push", "ask")
@@ -181,7 +181,8 @@ preset = "listed"
 	}
 }
 
-// A preset of the file is meant for everybody that it is for, the user too.
+// TestPresetOfTheFileAsksPersons checks that a preset in the file applies to all callers that it names, including the
+// user.
 func TestPresetOfTheFileAsksPersons(t *testing.T) {
 	l := newLibrary(t, `preset = "build"`)
 	l.want(Subject{}, "curl x", "ask")
@@ -253,7 +254,8 @@ until = "2026-11-21"
 	l.want(agent, "a", "allow")
 }
 
-// A project's file is stricter at once, and laxer only once it is trusted, with that very content.
+// TestProjectIsTrustedByItsContent checks that a project's file makes rules stricter at once, and laxer only once it is
+// trusted, with exactly that content.
 //
 // FEATURES: R61
 func TestProjectIsTrustedByItsContent(t *testing.T) {
@@ -291,7 +293,8 @@ deny = ["npm publish"]`)
 	l.want(Subject{Agent: "claude", Cwd: other}, "npm test", "ask")
 }
 
-// What a trusted project allows counts in the project, and nowhere else: whoever is there may go elsewhere.
+// TestWhatAProjectAllowsCountsThere checks that a trusted project's allow rules count in the project, and nowhere else:
+// a program may change to another directory.
 //
 // FEATURES: R61
 func TestWhatAProjectAllowsCountsThere(t *testing.T) {
@@ -338,7 +341,8 @@ cwd = ["/srv"]
 	if j := e.Judge(policy.Line{Text: "cd /tmp; npm install", Cwd: dir}); !strings.Contains(j.Why, "it counts in "+dir+" only") {
 		t.Errorf("why: %s", j.Why)
 	}
-	// A session that began in the project takes nothing along either, and one that came by a link is there.
+	// A session that was started in the project takes no rules along either, and one that arrived through a link is in
+	// it.
 	l.want(Subject{Agent: "claude", Cwd: other, StartDir: dir}, "npm install", "ask")
 	link, into := filepath.Join(l.dir, "link"), filepath.Join(l.dir, "into")
 	for name, to := range map[string]string{link: dir, into: filepath.Join(dir, "sub")} {
@@ -351,12 +355,13 @@ cwd = ["/srv"]
 	l.want(Subject{Agent: "claude", Cwd: filepath.Join(link, "sub")}, "cd ../..; npm install", "ask")
 	l.want(Subject{Agent: "claude", Cwd: into}, "npm install", "allow")
 	l.want(Subject{Agent: "claude", Cwd: into}, "cd ..; npm install", "ask")
-	// The user's own rules count wherever he says.
+	// The user's own rules count wherever the user sets them.
 	l.write("policy.toml", "preset = \"readonly\"\nallow = [\"npm\"]")
 	l.want(here, "cd /tmp; npm install", "allow")
 }
 
-// A file further in takes nothing from one further out, and where a session began counts on.
+// TestProjectsWithinProjects checks that a file of an inner project gets no allow rule of an outer one, and that the
+// project of a session's start keeps counting.
 func TestProjectsWithinProjects(t *testing.T) {
 	l := newLibrary(t, "")
 	outer := l.project("mono", "deny = [\"docker\"]\npreset = \"build\"\n")
@@ -371,7 +376,7 @@ func TestProjectsWithinProjects(t *testing.T) {
 		t.Skip("no links here: ", err)
 	}
 	l.want(Subject{Agent: "x", Cwd: link}, "docker ps", "deny")
-	// The home directory is no project, and what is above it neither.
+	// Neither the home directory nor a directory above it is a project.
 	l.write(filepath.Join("home", projectPolicy), `deny = ["ls"]`)
 	l.write(projectPolicy, `deny = ["ls"]`)
 	l.want(Subject{Agent: "x", Cwd: inner}, "ls", "allow")
@@ -409,7 +414,8 @@ func TestBrokenFileKeepsTheLast(t *testing.T) {
 	}
 }
 
-// With no file ever in order what it denies is not known: whoever asks may only read. A project's that is not counts for agents.
+// TestBrokenFromTheStart checks that if the file was never valid, its denials are unknown and callers may only read. An
+// invalid file of a project counts for agents.
 func TestBrokenFromTheStart(t *testing.T) {
 	l := newLibrary(t, "deny = [")
 	l.want(agent, "make", "ask")
@@ -427,7 +433,7 @@ func TestBrokenFromTheStart(t *testing.T) {
 	}
 }
 
-// A file that is just being written is read when it has settled.
+// TestFileIsLeftToSettle checks that a file that is being written is read when it has settled.
 func TestFileIsLeftToSettle(t *testing.T) {
 	l := newLibrary(t, `deny = ["curl"]`)
 	path := l.write("policy.toml", `deny = []`)
@@ -465,7 +471,7 @@ func TestAppend(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "git 'push", "x/y", "hard: x\n", "./run"} {
 		if err := l.Allow(wrong, "no"); err == nil {
-			t.Errorf("%q was taken", wrong)
+			t.Errorf("%q was accepted", wrong)
 		}
 	}
 	if now, _ := os.ReadFile(l.o.File); string(now) != string(b) {
@@ -488,7 +494,8 @@ func TestAppend(t *testing.T) {
 	l.want(agent, "wget x", "deny")
 }
 
-// Several rules are one text with semicolons between them; one in quotes is part of a word.
+// TestParseTexts checks that several rules are one text with semicolons between them, and that a quoted semicolon is
+// part of a word.
 //
 // FEATURES: R63
 func TestParseTexts(t *testing.T) {
@@ -508,7 +515,8 @@ func TestParseTexts(t *testing.T) {
 	}
 }
 
-// What says what is allowed is not changed unasked by those it is about.
+// TestOwnFiles checks that files that state what is allowed are not changed without approval by the callers that they
+// restrict.
 func TestOwnFiles(t *testing.T) {
 	l := newLibrary(t, "")
 	dir := l.project("p", "")
@@ -527,7 +535,8 @@ func TestOwnFiles(t *testing.T) {
 	l.want(s, "echo > policy.toml", "allow")
 }
 
-// With all in one directory, wherever it is, all below it is longterm's own, and what it is in goes with it.
+// TestOwnDirectory checks that with all files in one directory, everything below it is longterm's own, and its parents
+// are protected too.
 func TestOwnDirectory(t *testing.T) {
 	l := newLibrary(t, "")
 	s := Subject{Agent: "x", Cwd: "/usr"}
@@ -547,7 +556,7 @@ func TestOwnDirectory(t *testing.T) {
 	} {
 		l.want(s, strings.ReplaceAll(line, "OWN", l.dir), want)
 	}
-	s.Cwd = filepath.Join(l.dir, "w") // somebody works there
+	s.Cwd = filepath.Join(l.dir, "w") // a session's directory
 	engine, _ := l.For(s)
 	if j := engine.Judge(policy.Line{Text: "rm -rf build", Cwd: s.Cwd}); j.Verdict != policy.Deny || !strings.Contains(j.Why, "LONGTERM_DIR") {
 		t.Errorf("%+v", j)
@@ -559,7 +568,7 @@ func TestEngines_Cached(t *testing.T) {
 	a, _ := l.For(Subject{Agent: "a", Cwd: "/tmp"})
 	b, _ := l.For(Subject{Agent: "b", Session: "s", Cwd: "/usr"})
 	if a != b {
-		t.Error("who is alike has the same engine")
+		t.Error("equal rules have two engines")
 	}
 	for i := range 3 * maxEngines {
 		l.For(Subject{Policy: fmt.Sprint("none", i)})
@@ -570,8 +579,8 @@ func TestEngines_Cached(t *testing.T) {
 	}
 }
 
-// A directory that the kernel tells of is looked at with fewer calls, and has the same rules, also when its project has got
-// a file a moment ago, or one that cannot be read.
+// TestProjectsOfRealDirectories checks that a directory that the kernel names is checked with fewer calls, and has the
+// same rules, also if its project got a file a moment ago, or one that cannot be read.
 //
 // FEATURES: R107
 func TestProjectsOfRealDirectories(t *testing.T) {
@@ -606,7 +615,7 @@ func TestProjectsOfRealDirectories(t *testing.T) {
 	l.want(Subject{Cwd: deep, IsCwdResolved: true}, "curl x", "deny")
 }
 
-// Nobody gets out of a project by going deep into it.
+// TestProjectsFarUp checks that a deep directory is still in its project.
 //
 // FEATURES: R61 R107
 func TestProjectsFarUp(t *testing.T) {
@@ -623,8 +632,8 @@ func TestProjectsFarUp(t *testing.T) {
 	}
 }
 
-// What is judged under several names is judged by the same files: they are looked at once for all of them. For the next
-// one, and for another directory, they are looked at again.
+// TestFilesAreSeenOnce checks that one judgement under several names uses one state of the files: they are read once
+// for all names, and again for the next judgement, and for another directory.
 //
 // FEATURES: R61 R107
 func TestFilesAreSeenOnce(t *testing.T) {

@@ -77,7 +77,7 @@ decision = "ask"
 	}
 }
 
-// What is wrong is said with its place, and with what to do.
+// TestDecode_ErrorsNamePlaceAndFix checks that errors are reported with their position and a hint.
 //
 // FEATURES: R61
 func TestDecode_ErrorsNamePlaceAndFix(t *testing.T) {
@@ -143,7 +143,7 @@ func TestDecode_ErrorsNamePlaceAndFix(t *testing.T) {
 		_, err := Decode("p.toml", []byte(src), false)
 		if want == "" {
 			if err == nil {
-				t.Errorf("%.60q is taken", src)
+				t.Errorf("%.60q is accepted", src)
 			}
 			continue
 		}
@@ -185,7 +185,7 @@ func TestParseText(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", text, r.String(), err, want)
 			continue
 		}
-		f, err := Decode("p", []byte(RuleTOML(r, "why\n[x]")), false) // as it is written it is read
+		f, err := Decode("p", []byte(RuleTOML(r, "why\n[x]")), false) // its written form is read back
 		if err != nil || f.Rules() != 1 || f.Sections[0].Rules[0].String() != want {
 			t.Errorf("%s: %v\n%s", text, err, RuleTOML(r, ""))
 		}
@@ -231,11 +231,11 @@ ask = ["git push up", "x", "x"]
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	// What the configuration says counts as well: there the rule lifts a question.
+	// The configuration counts too: there the rule lifts an approval requirement.
 	for preset, lifts := range map[policy.Preset]bool{policy.Hard: false, policy.Build: true, policy.Listed: true, policy.Off: false, "": false} {
 		odd := Lint(f, false, time.Date(2026, 11, 22, 0, 0, 0, 0, time.Local), policy.Hard, preset)
 		if says := slices.ContainsFunc(odd, func(p tomldoc.Problem) bool { return strings.HasPrefix(p.Text, "no preset of") }); says == lifts {
-			t.Errorf("policy.agents = %q: that nothing asks is said: %v", preset, says)
+			t.Errorf("policy.agents = %q: reports a rule without effect: %v", preset, says)
 		}
 	}
 }
@@ -255,7 +255,8 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// A damaged record trusts nothing, nor one that is put under another's name.
+// TestTrustRecords checks that a damaged trust record trusts nothing, and that neither does one under another file's
+// name.
 func TestTrustRecords(t *testing.T) {
 	l := newLibrary(t, `preset = "readonly"`)
 	dir := l.project("p", `allow = ["npm"]`)
@@ -320,7 +321,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		Lint(file, project, time.Unix(0, 0))
-		// What is taken can be compiled for whoever asks, and be added to.
+		// An accepted file can be compiled for any caller, and rules can be added to it.
 		b := Open(Options{})
 		k := &fileState{path: "p", project: project, file: file, using: "file", existed: true}
 		c := chooser{book: b, subject: &Subject{Agent: "x", Session: "s", Labels: map[string]string{"a": "b"}, Home: "/home/me", Policy: "x"}}
@@ -339,7 +340,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A key of very many parts, which a stranger's project may have, is refused before it is parsed.
+// TestKeysOfManyParts checks that a key of very many parts, which an untrusted project may have, is rejected before it
+// is parsed.
 //
 // FEATURES: R93
 func TestKeysOfManyParts(t *testing.T) {

@@ -15,7 +15,7 @@ var (
 	keyRow     = regexp.MustCompile("(?m)^\\| `([a-z_-]+)` \\| ")
 )
 
-// The page's files are in order, what it says of lines is so, and it tells of every key.
+// TestPage checks that the page's example files are valid, its claims about lines are true, and it mentions every key.
 //
 // FEATURES: R61
 func TestPage(t *testing.T) {
@@ -52,7 +52,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, k := range RuleKeys {
 		if !told[k.Name] {
-			t.Errorf("the page says nothing of %s", k.Name)
+			t.Errorf("the page does not mention %s", k.Name)
 		}
 	}
 	for _, k := range append(SectionKeys, TopKeys...) {
@@ -62,7 +62,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, p := range Presets() {
 		if !told[string(p)] {
-			t.Errorf("the page says nothing of the preset %s", p)
+			t.Errorf("the page does not mention the preset %s", p)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file that cannot be read may say anything.
+// TestUnreadable checks that an unreadable file counts as one that may contain any rule.
 func TestUnreadable(t *testing.T) {
 	l := newLibrary(t, "")
 	dir := l.project("p", "")
@@ -20,7 +20,7 @@ func TestUnreadable(t *testing.T) {
 		if err := os.Chmod(path, 0); err != nil {
 			t.Fatal(err)
 		}
-		if os.Getuid() == 0 { // who reads everything: this thread is nobody for the file system
+		if os.Getuid() == 0 { // root reads everything: this thread becomes user nobody for the file system
 			runtime.LockOSThread()
 			if err := syscall.Setfsuid(65534); err != nil {
 				t.Fatal(err)

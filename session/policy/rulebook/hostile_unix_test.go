@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What stands where a file of rules should be is refused without waiting for it, by name.
+// TestNoRegularFile checks that a special file in the place of a rule file is rejected by name, without waiting for it.
 func TestNoRegularFile(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
 		"not a regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -40,15 +40,15 @@ func TestNoRegularFile(t *testing.T) {
 				what = "not a regular file"
 			}
 			s := Subject{Agent: "x", Cwd: dir}
-			l.want(s, "make", "ask") // it may have said anything
+			l.want(s, "make", "ask") // it may have had any rule
 			l.want(s, "ls", "allow")
 			l.want(Subject{Cwd: dir}, "make", "allow")
 			_, src := l.For(s)
 			if w := strings.Join(src.Warnings(), "\n"); !strings.Contains(w, what) || !strings.Contains(w, dir) {
-				t.Errorf("said of it: %s", w)
+				t.Errorf("error: %s", w)
 			}
 			if _, again := l.For(s); again != src {
-				t.Error("each asking makes an engine anew")
+				t.Error("each request builds a new engine")
 			}
 			if err := put(l.o.File); err != nil {
 				t.Fatal(err)
@@ -75,7 +75,8 @@ func errors2(a, b error) error {
 	return b
 }
 
-// A file that is replaced all the time is one or the other: what was trusted allows, what was not never does.
+// TestFileIsSwappedWhileItIsRead checks that of a file that is replaced all the time one version or the other is read:
+// the trusted one allows, the other never does.
 func TestFileIsSwappedWhileItIsRead(t *testing.T) {
 	tier.Full(t)
 	l := newLibrary(t, `preset = "readonly"`)
@@ -108,7 +109,7 @@ func TestFileIsSwappedWhileItIsRead(t *testing.T) {
 	for range 3000 {
 		e, src := l.For(s)
 		if v := e.Judge(policy.Line{Text: "docker run x", Cwd: dir}).Verdict; v == policy.Allow {
-			t.Fatalf("what was not trusted is allowed: %+v", src.Files)
+			t.Fatalf("an untrusted command is allowed: %+v", src.Files)
 		}
 		npm := e.Judge(policy.Line{Text: "npm i", Cwd: dir}).Verdict
 		for _, f := range src.Files[1:] {
@@ -123,7 +124,7 @@ func TestFileIsSwappedWhileItIsRead(t *testing.T) {
 	t.Log(seen)
 }
 
-// Directories vanish under those who ask.
+// TestDirectoriesVanish checks that requests from vanishing directories are judged.
 func TestDirectoriesVanish(t *testing.T) {
 	l := newLibrary(t, "")
 	dir := l.project("p", `deny = ["docker"]`)
@@ -140,7 +141,7 @@ func TestDirectoriesVanish(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	l.For(s) // sees that it is gone
+	l.For(s) // notices that it was removed
 	l.at = l.at.Add(2 * missingTime)
 	l.want(s, "docker ps", "allow")
 	for _, cwd := range []string{"", ".", "relative/x", "/" + strings.Repeat("x/", 1<<20), "/\x00", "/proc/self/fd/0/x"} {
@@ -148,7 +149,7 @@ func TestDirectoriesVanish(t *testing.T) {
 	}
 }
 
-// Many ask while rules are added and files change.
+// TestManyAskAtOnce checks that many concurrent requests are judged while rules are added and files change.
 func TestManyAskAtOnce(t *testing.T) {
 	l := newLibrary(t, `deny = ["curl"]`)
 	dir := l.project("p", `deny = ["docker"]`)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A file that is gone counts no more at the first look after a tenth of a second, and a broken one that is put there then brings
-// nothing of it back.
+// TestDeletedFileIsNotTheLastGoodOne checks that a deleted file no longer counts at the first check after a tenth of a
+// second, and that an invalid file in its place then restores none of it.
 //
 // FEATURES: R61
 func TestDeletedFileIsNotTheLastGoodOne(t *testing.T) {
@@ -16,7 +16,7 @@ func TestDeletedFileIsNotTheLastGoodOne(t *testing.T) {
 preset = "build"`)
 	l.want(agent, "rm x", "allow")
 	l.remove(l.o.File, missingTime)
-	l.want(agent, "rm -rf x", "allow") // hard, which asks less
+	l.want(agent, "rm -rf x", "allow") // hard, which needs approval less often
 	if st := l.Status(); st.Using != "none" {
 		t.Errorf("%+v", st)
 	}
@@ -27,7 +27,8 @@ preset = "build"`)
 	}
 }
 
-// Where nobody has looked before a broken one stood there it was changed, as far as anybody knows: what was denied stays denied.
+// TestDeletedAndMadeAgainUnseenIsChanged checks that a file that was deleted between two checks, with an invalid one in
+// its place, counts as changed: its denials stay.
 func TestDeletedAndMadeAgainUnseenIsChanged(t *testing.T) {
 	l := newLibrary(t, `deny = ["curl"]`)
 	l.want(agent, "curl x", "deny")
@@ -43,7 +44,8 @@ func TestDeletedAndMadeAgainUnseenIsChanged(t *testing.T) {
 	l.want(agent, "curl x", "allow")
 }
 
-// Nor does it where only another process has looked meanwhile, as `policy check` does.
+// TestDeletedFile_SeenByOtherProcess checks that the same holds if only another process has checked in between, as
+// `policy check` does.
 func TestDeletedFile_SeenByOtherProcess(t *testing.T) {
 	l := newLibrary(t, `allow = ["rm"]`)
 	s := Subject{Agent: "x", Policy: "build"}
@@ -69,7 +71,7 @@ func TestDeletedFile_SeenByOtherProcess(t *testing.T) {
 	}
 }
 
-// The same of a project's file, which is not even found any more when it is gone.
+// TestDeletedFileOfAProject checks the same for a project's file, which is not found once it is deleted.
 func TestDeletedFileOfAProject(t *testing.T) {
 	l := newLibrary(t, "")
 	dir := l.project("p", `deny = ["docker"]`)
@@ -91,7 +93,8 @@ func TestDeletedFileOfAProject(t *testing.T) {
 	}
 }
 
-// Another process, as `policy check` is one, judges by the same last good one of a project's file as the daemon does.
+// TestLastGoodProjectFile_Shared checks that another process, such as `policy check`, judges by the same last valid
+// version of a project's file as the daemon does.
 //
 // FEATURES: R64
 func TestLastGoodProjectFile_Shared(t *testing.T) {
@@ -125,7 +128,8 @@ func TestCopiesOfProjectsAreBounded(t *testing.T) {
 	}
 }
 
-// What a process has judged by that does not stay is the last one in order for the next ones, where nobody else has looked.
+// TestLastGoodOneIsOfAnyProcess checks that the last valid file that a short-lived process has judged by also counts
+// for later processes, if no other process has checked.
 //
 // FEATURES: R61
 func TestLastGoodOneIsOfAnyProcess(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// A directory's links and directories are known, up to a limit for all directories of one judgement.
+// TestLinks_ListEntries_UpToLimit checks that a directory's links and subdirectories are known, up to a limit for all
+// directories of one judgement.
 //
 // FAULT: G19
 func TestLinks_ListEntries_UpToLimit(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// Who types a rule as it is shown gives the same rule, whatever characters are in its words, and whatever stands beside it.
+// TestAShownRuleIsTheSameTyped checks that a rule that is typed as shown gives the same rule, for any characters in its
+// words, and with any rules beside it.
 //
 // FEATURES: R63
 func TestAShownRuleIsTheSameTyped(t *testing.T) {
@@ -27,12 +28,12 @@ func TestAShownRuleIsTheSameTyped(t *testing.T) {
 	}
 	for _, text := range []string{`exactly rm $'a`, `exactly rm $'a\'`, `exactly rm $'`} {
 		if rules, err := policy.ParseTexts(text); err == nil {
-			t.Errorf("%s is taken for %v", text, rules)
+			t.Errorf("%s is read as %v", text, rules)
 		}
 	}
 }
 
-// sameTyped shows rules about a word and reads them as they are shown, by the ways on which rules are typed.
+// sameTyped shows rules about a word and parses them as shown, in each way to type rules.
 func sameTyped(t *testing.T, word string) string {
 	t.Helper()
 	exact := policy.Rule{Program: "rm", Words: []string{"-rf", word}, Exact: true, Decision: policy.Allow}
@@ -46,7 +47,7 @@ func sameTyped(t *testing.T, word string) string {
 	if one, err := policy.ParseRule(exact.String(), policy.Allow); err != nil || !reflect.DeepEqual(one.Words, exact.Words) {
 		t.Errorf("%q is shown as %s, and read in a file as %q, %v", word, exact, one.Words, err)
 	}
-	if !utf8.ValidString(word) { // no file of rules can have it, and that is said
+	if !utf8.ValidString(word) { // no rule file can contain it, which is reported
 		if err := AppendRule(filepath.Join(t.TempDir(), "policy.toml"), exact, "why"); err == nil {
 			t.Errorf("%q is written", word)
 		}
@@ -68,7 +69,8 @@ func FuzzShownRules(f *testing.F) {
 	})
 }
 
-// A program and an option are shown as words are: what a shell or a list of rules would split stays one.
+// TestShownProgramsAndOptions checks that a program and an option are quoted like words: what a shell or a list of
+// rules would split stays one.
 //
 // FEATURES: R63
 func TestShownProgramsAndOptions(t *testing.T) {
@@ -85,7 +87,8 @@ func TestShownProgramsAndOptions(t *testing.T) {
 	}
 }
 
-// No rule names the characters that stand for what is not known: such a rule would be about any word.
+// TestRulesNameNoMarks checks that no rule names the characters that represent unknown text: such a rule would be about
+// any word.
 //
 // FEATURES: R63
 func TestRulesNameNoMarks(t *testing.T) {
@@ -118,7 +121,8 @@ func TestRulesNameNoMarks(t *testing.T) {
 	}
 }
 
-// What is appended is text that a user can read: no bytes that are none, no characters that nobody sees.
+// TestAppendedRulesAreReadable checks that appended rules are text that a user can read: valid UTF-8 without invisible
+// characters.
 //
 // FEATURES: R63
 func TestAppendedRulesAreReadable(t *testing.T) {

@@ -1,8 +1,8 @@
 // Package host is a daemon's end of a relay: it keeps a shared session's room open, and serves its readers the
 // requests and the socket that their token allows, sealed (docs/web-protocol.md, "Relay protocol").
 //
-// A share has one goroutine that keeps the room, and for each reader one that takes messages, one for its socket, and
-// one for each request under way. A reader that does not read is waited for no longer than writeTime.
+// A share has one goroutine that keeps the room. Each reader has one that receives messages, one for its socket, and
+// one for each running request. A write to a slow reader fails after writeTime.
 package host
 
 import (
@@ -27,12 +27,12 @@ import (
 	"github.com/longterm-dev/longterm/session/relay/sealed"
 )
 
-// Share is a session that is shared through a relay, as it is kept in a file.
+// Share is a session that is shared through a relay. Its JSON is stored in a file.
 type Share struct {
-	Token string `json:"token"` // its name
+	Token string `json:"token"` // name of the token that limits the readers
 	Relay string `json:"relay"`
-	Owner string `json:"owner"` // the relay's half of the secret
-	Key   string `json:"key"`   // the reader's
+	Owner string `json:"owner"` // secret that proves to the relay that the daemon hosts the room
+	Key   string `json:"key"`   // encryption key that the readers' link contains, base64
 }
 
 // New returns a share with new secrets.
@@ -55,7 +55,7 @@ func New(token, at string) (Share, error) {
 // Link returns the address that opens the share in a browser. Browsers never send the part after #.
 func (s Share) Link() string { return s.Relay + "#relay=" + relay.Room(s.Owner) + "." + s.Key }
 
-// dial opens a socket at the relay.
+// dial opens a WebSocket to the relay; reader names the reader that it serves, or is empty.
 func (s Share) dial(ctx context.Context, path, reader string) (*websocket.Conn, error) {
 	h := http.Header{"Authorization": {"Bearer " + s.Owner}}
 	if reader != "" {
@@ -74,9 +74,9 @@ func (s Share) dial(ctx context.Context, path, reader string) (*websocket.Conn, 
 		var told struct{ Message string }
 		b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 		if json.Unmarshal(b, &told) != nil || told.Message == "" {
-			told.Message = "it is no relay"
+			told.Message = "not a relay"
 		}
-		return nil, fmt.Errorf("%s answers %s: %s", s.Relay, resp.Status, told.Message)
+		return nil, fmt.Errorf("relay %s rejected the connection: %s: %s", s.Relay, resp.Status, told.Message)
 	}
 	return nil, err
 }
@@ -84,12 +84,12 @@ func (s Share) dial(ctx context.Context, path, reader string) (*websocket.Conn, 
 const (
 	dialTime  = 10 * time.Second
 	writeTime = 60 * time.Second
-	deadAfter = 80 * time.Second // the relay pings
-	greetTime = 15 * time.Second // for a reader's greeting
+	deadAfter = 80 * time.Second // without a ping of the relay, the connection is lost
+	greetTime = 15 * time.Second // limit of a reader's handshake
 	leastWait = time.Second
 	mostWait  = time.Minute
 
-	maxReaders = 32 // at a time, even if the relay sends more
+	maxReaders = 32 // served at a time; the relay's further ones are ignored
 )
 
 // pong answers a ping, unless a long write is in progress: that also proves the connection, so reading continues.
@@ -102,23 +102,23 @@ func pong(ws *websocket.Conn, data string) error {
 	return err
 }
 
-// Host keeps a share's room.
+// Host keeps a share's room open at the relay, and serves its readers.
 type Host struct {
 	Share
-	// Serve serves requests within what the share's token allows.
+	// Serve handles the readers' requests within the rights of the share's token.
 	Serve http.Handler
 	Log   *slog.Logger
-	// Stubborn has the relay waited for even if it was never there.
+	// Stubborn makes Run retry even if the first connection to the relay fails.
 	Stubborn bool
 
-	inside *inside
-	slots  chan struct{} // of readers
+	inside *inside       // serves requests in this process
+	slots  chan struct{} // one for each served reader
 }
 
-// ErrEnded is the cause of a Run's end by which its readers are logged out.
+// ErrEnded is the cancellation cause of a Run whose share ended. It logs the readers out.
 var ErrEnded = errors.New("the share has ended")
 
-var errRefused = errors.New("the relay refuses")
+var errRefused = errors.New("rejected by the relay")
 
 // Run keeps the room until ctx ends. It calls ready once: with nil when the room is open, or with the error that ends
 // Run.
@@ -155,7 +155,7 @@ func (h *Host) Run(ctx context.Context, ready func(error)) {
 	}
 }
 
-// keep keeps the room for as long as the connection lasts.
+// keep keeps the room open until the connection ends. It calls kept when the relay has opened the room.
 func (h *Host) keep(ctx context.Context, readers *sync.WaitGroup, kept func()) error {
 	ws, err := h.dial(ctx, "relay/host", "")
 	if err != nil {

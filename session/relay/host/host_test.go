@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/relay/sealed"
 )
 
-// Relays are named by an address that browsers open sealed links at.
+// TestNew checks that a relay is named by an address at which browsers open sealed links.
 func TestNew(t *testing.T) {
 	for at, ok := range map[string]bool{
 		"https://relay.example.org": true, "https://relay.example.org/below": true, "http://127.0.0.1:7720": true, "http://localhost:1": true,
@@ -41,7 +41,7 @@ type page struct {
 	ch *sealed.Channel
 }
 
-// share has a handler shared through a relay.
+// share serves a handler through a relay.
 func share(t *testing.T, h http.Handler) Share {
 	t.Helper()
 	srv := httptest.NewServer(relay.New())
@@ -119,7 +119,8 @@ func (p *page) say(text string) []byte {
 	return b
 }
 
-// A reader's requests are those of the page, a few at a time; a message that comes twice ends the connection.
+// TestReader checks that a reader's requests are those of the page, a few at a time, and that a repeated message ends
+// the connection.
 //
 // FEATURES: R111
 func TestReader(t *testing.T) {
@@ -133,7 +134,7 @@ func TestReader(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	})
-	mux.HandleFunc("/secret", func(http.ResponseWriter, *http.Request) { t.Error("something else was asked for") })
+	mux.HandleFunc("/secret", func(http.ResponseWriter, *http.Request) { t.Error("another path was requested") })
 	s := share(t, mux)
 	p := join(t, s)
 	if got := p.hear(kindWelcome); string(got) != `{"name":"me"}` {
@@ -192,7 +193,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// A reader that goes on to ask for more than may be under way is told so and cut off; others read on meanwhile and afterwards.
+// TestReaderThatAsksForTooMuch checks that a reader that keeps exceeding its limit of running requests is notified and
+// disconnected, and that others continue.
 //
 // FEATURES: R111
 func TestReaderThatAsksForTooMuch(t *testing.T) {
@@ -235,7 +237,7 @@ func TestReaderThatAsksForTooMuch(t *testing.T) {
 	reads(2)
 }
 
-// Whatever a reader with the key says, it is served or cut off.
+// FuzzReader checks that any message of a reader with the key is served or ends the connection.
 //
 // FEATURES: R111
 func FuzzReader(f *testing.F) {
@@ -253,7 +255,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, m []byte) {
 		ctx, end := context.WithCancel(t.Context())
 		r := &reader{h: &Host{inside: in}, ctx: ctx, slots: make(chan struct{}, maxRequests)}
-		_ = r.take(m) // nothing can be said to it, for it has no channel
+		_ = r.take(m) // no response can be sent: it has no channel
 		end()
 		r.working.Wait()
 	})

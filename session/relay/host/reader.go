@@ -24,20 +24,21 @@ import (
 
 // Kinds of messages: the first byte of the sealed text.
 const (
-	kindWelcome  = 'w' // host: what the token allows, as GET web/me answers; it proves that the host has the key
+	kindWelcome  = 'w' // host: response of GET web/me, the token's rights; it proves that the host has the key
 	kindRequest  = 'q' // page: request
-	kindCancel   = 'x' // page: request, of which only the number matters
-	kindHead     = 'h' // host: head
-	kindBody     = 'd' // host: number of the request, 4 bytes, and a piece of its answer
-	kindEnd      = 'e' // host: number of the request whose answer is whole
+	kindCancel   = 'x' // page: request with only its number, which is canceled
+	kindHead     = 'h' // host: head of a response
+	kindBody     = 'd' // host: number of the request, 4 bytes, and a chunk of its response
+	kindEnd      = 'e' // host: number of the request whose response is complete
 	kindOpen     = 'o' // page: open the socket
-	kindSocket   = 's' // both: a text message of the socket
-	kindClosed   = 'c' // host: closed
-	maxRequests  = 8   // under way, of a reader
-	maxRefused   = 100 // more than these, one after the other, and it is cut off
+	kindSocket   = 's' // both: text message of the socket
+	kindClosed   = 'c' // host: closedEvent: the socket, or the reader's connection, is closed
+	maxRequests  = 8   // concurrent requests of a reader
+	maxRefused   = 100 // a reader with more rejected requests in a row is disconnected
 	pieceOfABody = 32 << 10
 )
 
+// request is the content of kindRequest and kindCancel.
 type request struct {
 	ID     uint32          `json:"i"`
 	Method string          `json:"m"`
@@ -45,13 +46,14 @@ type request struct {
 	Body   json.RawMessage `json:"b,omitempty"`
 }
 
+// head is the content of kindHead: status and media type of a response.
 type head struct {
 	ID     uint32 `json:"i"`
 	Status int    `json:"s"`
 	Type   string `json:"t,omitempty"`
 }
 
-// closedEvent reports the end of a reader's stream to the host.
+// closedEvent is the content of kindClosed: a WebSocket close code.
 type closedEvent struct {
 	Code int `json:"code"`
 }
@@ -62,15 +64,15 @@ type reader struct {
 	ws  *websocket.Conn
 	ctx context.Context
 
-	mu      sync.Mutex // guards what follows, and writing
+	mu      sync.Mutex // guards channel, buf and writes to ws
 	channel *sealed.Channel
-	buf     []byte
+	buf     []byte // scratch buffer for sealed messages
 
 	working sync.WaitGroup
-	asked   sync.Map // uint32 → context.CancelFunc
+	asked   sync.Map // running requests: number (uint32) → context.CancelFunc
 	slots   chan struct{}
-	refused int             // requests since one was taken; of the goroutine that takes messages
-	socket  *websocket.Conn // to our own daemon; of the goroutine that takes messages
+	refused int             // requests rejected in a row; owned by the receiving goroutine
+	socket  *websocket.Conn // to this daemon; owned by the receiving goroutine
 }
 
 // reader serves a reader until either end disconnects.
@@ -121,7 +123,7 @@ func (h *Host) reader(ctx context.Context, name string) error {
 	}
 }
 
-// bye reports to the reader why it ends: the share ended, or the daemon stops.
+// bye sends the reader the reason of the disconnect: the share ended, or the daemon stops.
 func (r *reader) bye(cause error) {
 	code := websocket.CloseGoingAway
 	if errors.Is(cause, ErrEnded) {
@@ -130,12 +132,12 @@ func (r *reader) bye(cause error) {
 	_ = r.sayJSON(kindClosed, closedEvent{code}) // the reader may not receive it
 }
 
-// pageRevoked is what a page takes for the end of its login.
+// pageRevoked is the close code with which a page ends its login.
 const pageRevoked = 4001
 
-// greet exchanges the salts and welcomes the reader.
+// greet exchanges the salts, derives the key, and sends kindWelcome.
 func (r *reader) greet() error {
-	late := time.AfterFunc(greetTime, func() { _ = r.ws.Close() }) // pings do not make up for a greeting
+	late := time.AfterFunc(greetTime, func() { _ = r.ws.Close() }) // pings do not extend the handshake
 	_, theirs, err := r.ws.ReadMessage()
 	if err != nil {
 		return err
@@ -178,7 +180,7 @@ func (r *reader) greet() error {
 	return r.send(kindWelcome, me)
 }
 
-// send sends a message: its kind and parts.
+// send seals and sends a message: its kind and the joined parts.
 func (r *reader) send(kind byte, parts ...[]byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,6 +197,7 @@ func (r *reader) send(kind byte, parts ...[]byte) error {
 	return err
 }
 
+// sayJSON sends a message with a JSON value.
 func (r *reader) sayJSON(kind byte, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -207,7 +210,7 @@ var errTooMuch = errors.New("reader exceeded its request limit")
 
 var errNonsense = errors.New("invalid message from a reader")
 
-// take handles a message.
+// take handles an opened message of the reader. Its error ends the connection.
 func (r *reader) take(b []byte) error {
 	if len(b) == 0 {
 		return errNonsense
@@ -240,13 +243,13 @@ func (r *reader) take(b []byte) error {
 	}
 }
 
-// ask sends a request to the own daemon.
+// ask starts a request to this daemon, or rejects it with status 429 if the reader has too many.
 func (r *reader) ask(q request) error {
 	select {
 	case r.slots <- struct{}{}:
 		r.refused = 0
 	default:
-		if r.refused++; r.refused > maxRefused { // no real page does that
+		if r.refused++; r.refused > maxRefused { // pages never do this
 			if err := r.sayJSON(kindClosed, closedEvent{relay.CloseFull}); err != nil {
 				return err
 			}
@@ -271,9 +274,10 @@ func (r *reader) ask(q request) error {
 	return nil
 }
 
+// number encodes a request's number.
 func number(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) }
 
-// answer sends a response without its end, and reports whether that succeeded.
+// answer runs a request and sends its response without kindEnd. It reports whether the response is complete.
 func (r *reader) answer(ctx context.Context, q request) bool {
 	var body io.Reader
 	if len(q.Body) > 0 {
@@ -295,7 +299,7 @@ func (r *reader) answer(ctx context.Context, q request) bool {
 	return true
 }
 
-// open opens the page's socket at our own daemon.
+// open opens the page's socket to this daemon and forwards its messages to the reader.
 func (r *reader) open() error {
 	if r.socket != nil {
 		return errNonsense
@@ -328,7 +332,7 @@ func (r *reader) open() error {
 	return nil
 }
 
-// inside are connections to a handler of this process.
+// inside runs a handler in this process, and a client that is connected to it through memory.
 type inside struct {
 	ln     *pipes
 	srv    *http.Server
@@ -351,7 +355,7 @@ func (i *inside) close() {
 	_ = i.srv.Close()
 }
 
-// do requests a path of the web page.
+// do sends a request for web/me or a path of the API.
 func (i *inside) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	if path != "web/me" && !strings.HasPrefix(path, "v1/") {
 		return nil, errNonsense
@@ -366,13 +370,14 @@ func (i *inside) do(ctx context.Context, method, path string, body io.Reader) (*
 	return i.client.Do(req)
 }
 
+// dial opens the page's socket (v1/page).
 func (i *inside) dial(ctx context.Context) (*websocket.Conn, error) {
 	d := websocket.Dialer{NetDialContext: i.ln.dial, HandshakeTimeout: dialTime}
 	ws, _, err := d.DialContext(ctx, "ws://share/v1/page", nil)
 	return ws, err
 }
 
-// pipes is a listener in memory.
+// pipes is an in-memory listener: its dial connects to its Accept.
 type pipes struct {
 	conns chan net.Conn
 	over  chan struct{}

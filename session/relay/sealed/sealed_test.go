@@ -28,7 +28,7 @@ func ends(t *testing.T, key []byte, room string) (host, page *Channel) {
 	return host, page
 }
 
-// What one end seals the other opens, once and in order; anything else is no message.
+// TestOnceAndInOrder checks that one end opens what the other sealed, once and in order, and rejects any other message.
 //
 // FEATURES: R111
 func TestOnceAndInOrder(t *testing.T) {

@@ -62,7 +62,8 @@ func TestResolver_Command_TimesOut(t *testing.T) {
 	}
 }
 
-// A FIFO without a writer is read for at most the timeout, or until the context is canceled.
+// TestResolver_FIFO_TimesOutOrCancels checks that a FIFO without a writer is read for at most the timeout, or until the
+// context is canceled.
 // FAULT: A4
 func TestResolver_FIFO_TimesOutOrCancels(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")

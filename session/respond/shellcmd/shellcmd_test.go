@@ -44,8 +44,8 @@ func TestCommand_Run(t *testing.T) {
 	}
 }
 
-// A command for an agent has the agent's label in its environment and in AgentOf while it runs. A user's command has
-// none.
+// TestCommand_Run_LabelsAgentProcesses checks that a command for an agent has the agent's label in its environment and
+// in AgentOf while it runs. A user's command has none.
 // FEATURES: R63 R107
 func TestCommand_Run_LabelsAgentProcesses(t *testing.T) {
 	for _, label := range []string{"", "claude"} {

@@ -157,7 +157,7 @@ func TestSocks(t *testing.T) {
 	}
 }
 
-// Unlisted hosts need approval, by name only.
+// TestAsk checks that unlisted hosts need approval, by name only.
 //
 // FEATURES: R67
 func TestAsk(t *testing.T) {

@@ -41,8 +41,8 @@ func fetchInside(urls []string) {
 	os.Exit(0)
 }
 
-// A sandbox with a private network reaches listed hosts by the proxy only. It reaches listed loopback addresses without the
-// proxy, since few programs use one for their own machine.
+// TestProxy_FromInside checks that a sandbox with a private network reaches listed hosts by the proxy only. It reaches
+// listed loopback addresses without the proxy, since few programs use one for their own machine.
 //
 // FEATURES: R67
 func TestProxy_FromInside(t *testing.T) {

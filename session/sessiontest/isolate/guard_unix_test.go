@@ -22,8 +22,8 @@ const child = "LONGTERM_TEST_GUARD_CHILD"
 
 func TestMain(m *testing.M) { os.Exit(Run(m)) }
 
-// What a test binary started ends with it, and its files go, though nothing of it runs that
-// could see to that.
+// TestKilledTestsLeaveNothing checks that processes that a killed test binary started end with it, and that its files
+// are removed, without any code of the binary.
 //
 // FAULT: A11
 func TestKilledTestsLeaveNothing(t *testing.T) {
@@ -53,7 +53,7 @@ func TestKilledTestsLeaveNothing(t *testing.T) {
 			t.Fatal(line, err)
 		}
 		began := time.After(time.Minute)
-		for len(users(dir)) < 2 { // the guard and what was started; a process that is just starting shows no environment
+		for len(users(dir)) < 2 { // the guard and the started process; a process that is just starting shows no environment
 			select {
 			case <-began:
 				t.Fatalf("of %s: %v", dir, users(dir))
@@ -77,7 +77,7 @@ func TestKilledTestsLeaveNothing(t *testing.T) {
 	}
 }
 
-// beKilled starts what outlives its parent, says where its files are and waits.
+// beKilled starts a process that would outlive it, prints where its files are, and waits.
 func beKilled() {
 	cmd := exec.Command("sh", "-c", "trap '' HUP INT TERM; while :; do sleep 1; done")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -92,13 +92,14 @@ func beKilled() {
 	_, _ = io.Copy(io.Discard, never) // select {} would be a deadlock, which ends the process
 }
 
-// Programs under test get an interrupt also where the tests run as a background job of a script, which ignores it.
+// TestIgnoredSignalsReachChildren checks that programs under test get an interrupt also if the tests run as a
+// background job of a script, which ignores it.
 //
 // FAULT: A8
 func TestIgnoredSignalsReachChildren(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP} {
 		for _, name := range []string{"HOME", "GOCACHE", "GOPATH", "GOENV"} {
-			t.Setenv(name, os.Getenv(name)) // and back as it was at the end
+			t.Setenv(name, os.Getenv(name)) // restores the variable at the end
 		}
 		signal.Ignore(s)
 		t.Cleanup(func() { signal.Reset(s) })

@@ -37,7 +37,7 @@ func TestChangesOfHomeFailTheRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HISTFILE", "LONGTERM_DIR", "TMPDIR", "GOCACHE", "GOPATH", "GOENV"} {
-				t.Setenv(name, "") // and back as it was at the end
+				t.Setenv(name, "") // restores the variable at the end
 			}
 			t.Setenv("HOME", home)
 			var inside string
@@ -79,10 +79,10 @@ func TestPrivateVariablesStayOutside(t *testing.T) {
 			}
 		}
 		if os.Getenv("ENVIRONMENT") != "stays" || os.Getenv("LONGTERM_TEST_ROLE") != "stays" {
-			t.Error("a variable that is nobody's own is gone")
+			t.Error("a variable that belongs to no program is gone")
 		}
 		if os.Getenv("GOCACHE") == "" || strings.HasPrefix(os.Getenv("GOCACHE"), os.Getenv("HOME")) {
-			t.Errorf("GOCACHE=%s: every build starts from nothing", os.Getenv("GOCACHE"))
+			t.Errorf("GOCACHE=%s: every build starts from scratch", os.Getenv("GOCACHE"))
 		}
 		return 0
 	}))

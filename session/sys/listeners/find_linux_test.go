@@ -117,7 +117,8 @@ func TestFind_IPv6(t *testing.T) {
 	}
 }
 
-// A listener that a process inherits belongs to its parent in a group of both, and to itself in a group without the parent.
+// TestFind_Inherited checks that a listener that a process inherits belongs to its parent in a group of both, and to
+// itself in a group without the parent.
 //
 // FEATURES: R128
 func TestFind_Inherited(t *testing.T) {
@@ -161,7 +162,7 @@ func TestFind_OtherNetwork(t *testing.T) {
 	}
 }
 
-// Both sources of the table give the same listeners.
+// TestReadNamespace_ByFiles checks that both sources of the table give the same listeners.
 //
 // FEATURES: R128
 func TestReadNamespace_ByFiles(t *testing.T) {
@@ -198,7 +199,7 @@ func FuzzDiag(f *testing.F) {
 	})
 }
 
-// A program that opens thousands of ports gets a list of MaxSockets.
+// TestFind_Thousands checks that a program that opens thousands of ports gets a list of MaxSockets.
 //
 // FEATURES: R128
 func TestFind_Thousands(t *testing.T) {

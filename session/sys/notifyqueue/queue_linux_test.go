@@ -16,7 +16,8 @@ func storeCall(b *Queue, place int, number uint64, pid uint32) {
 	b.slotID(place).Store(number)
 }
 
-// A call that one process received is visible to the other until it is cleared; a full queue receives nothing.
+// TestQueue checks that a call that one process received is visible to the other until it is cleared; a full queue
+// receives nothing.
 func TestQueue(t *testing.T) {
 	theirs, err := New()
 	if err != nil {
@@ -59,7 +60,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// Only one process receives at a time. A killed receiver does not block others.
+// TestQueue_OneReceiverAtATime checks that only one process receives at a time. A killed receiver does not block
+// others.
 func TestQueue_OneReceiverAtATime(t *testing.T) {
 	b, err := New()
 	if err != nil {
@@ -93,7 +95,7 @@ func TestQueue_OneReceiverAtATime(t *testing.T) {
 	}
 }
 
-// Only the granted process may receive into a slot.
+// TestQueue_Grant checks that only the granted process may receive into a slot.
 func TestQueue_Grant(t *testing.T) {
 	b, err := New()
 	if err != nil {
@@ -112,7 +114,8 @@ func TestQueue_Grant(t *testing.T) {
 	}
 }
 
-// A file of another size is not mapped: access beyond its end would kill the process.
+// TestMap_RejectsOtherFiles checks that a file of another size is not mapped: access beyond its end would kill the
+// process.
 func TestMap_RejectsOtherFiles(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

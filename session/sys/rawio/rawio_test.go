@@ -25,7 +25,7 @@ func pair(t *testing.T) (a, b *os.File) {
 	return a, b
 }
 
-// A descriptor arrives with the bytes that it was sent with.
+// TestReadMsg checks that a descriptor arrives with the bytes that it was sent with.
 func TestReadMsg(t *testing.T) {
 	from, to := pair(t)
 	if _, err := from.WriteString("bytes"); err != nil {
@@ -46,7 +46,7 @@ func TestReadMsg(t *testing.T) {
 	}
 }
 
-// A terminal is read and written, stops reading at a deadline, and has a size.
+// TestFile checks that a terminal is read and written, stops reading at a deadline, and has a size.
 func TestFile(t *testing.T) {
 	master, tty, err := pty.Open()
 	if err != nil {

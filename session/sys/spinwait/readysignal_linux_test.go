@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A ReadySignal signals while enabled, and when enabled with a readable descriptor. Wake ends a wait.
+// TestReadySignal checks that a ReadySignal signals while enabled, and when enabled with a readable descriptor. Wake
+// ends a wait.
 func TestReadySignal(t *testing.T) {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {

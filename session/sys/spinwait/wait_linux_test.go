@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A readable descriptor is reported, an unreadable one ends the wait after Period, and one goroutine waits at a time.
+// TestWaitReadable checks that a readable descriptor is reported, an unreadable one ends the wait after Period, and one
+// goroutine waits at a time.
 func TestWaitReadable(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	r, w, err := os.Pipe()

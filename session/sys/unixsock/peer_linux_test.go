@@ -12,7 +12,7 @@ import (
 
 const nobodyUID = 65534
 
-// Dial rejects a socket of another user before it sends anything.
+// TestDial_RefusesForeignSocket checks that dial rejects a socket of another user before it sends anything.
 //
 // FAULT: A17
 func TestDial_RefusesForeignSocket(t *testing.T) {

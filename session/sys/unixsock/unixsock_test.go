@@ -25,7 +25,7 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// Bytes go both ways, on a path of any length, until one side closes.
+// TestConnections checks that bytes go both ways, on a path of any length, until one side closes.
 func TestConnections(t *testing.T) {
 	long := filepath.Join(shortDir(t), strings.Repeat("d", 60), strings.Repeat("e", 60))
 	if err := os.MkdirAll(long, 0o700); err != nil {
@@ -70,7 +70,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// Pending calls end on Close and at their deadline.
+// TestWaits_End checks that pending calls end on Close and at their deadline.
 func TestWaits_End(t *testing.T) {
 	path := filepath.Join(shortDir(t), "s")
 	l, err := Listen(path)
@@ -104,7 +104,7 @@ func TestWaits_End(t *testing.T) {
 	}
 }
 
-// The backlog exceeds the 128 of many C programs if the system allows it.
+// TestListener_Backlog checks that the backlog exceeds the 128 of many C programs if the system allows it.
 func TestListener_Backlog(t *testing.T) {
 	path := filepath.Join(shortDir(t), "s")
 	l, err := Listen(path)
@@ -125,7 +125,8 @@ func TestListener_Backlog(t *testing.T) {
 	}
 }
 
-// AdoptListener returns the listener of another execution and rejects a descriptor that is no socket.
+// TestAdoptListener checks that AdoptListener returns the listener of another execution and rejects a descriptor that
+// is no socket.
 func TestAdoptListener(t *testing.T) {
 	path := filepath.Join(shortDir(t), "s")
 	l, err := Listen(path)

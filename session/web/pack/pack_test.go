@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Modules are bundled into their importers, dynamic imports stay separate, and other files are omitted.
+// TestPage checks that modules are bundled into their importers, that dynamic imports stay separate, and that other
+// files are omitted.
 func TestPage(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -64,7 +64,7 @@ func TestKeysAndMouse(t *testing.T) {
 	}
 }
 
-// Requests for images are bounded in size, since they are queued.
+// TestImage checks that requests for images are bounded in size, since they are queued.
 func TestImage(t *testing.T) {
 	const key = "0123456789abcdef"
 	long := strings.Repeat("x", maxName+1)

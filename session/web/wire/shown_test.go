@@ -114,8 +114,8 @@ func lineOf(row int, l *MirrorLine) *render.Line {
 	return out
 }
 
-// The page shows the emulator's screen after any output: text, styles, wide characters, both screens, resizes, and scrolling up,
-// down and within margins, for any requested rows.
+// TestFrames_ShowScreen checks that the page shows the emulator's screen after any output: text, styles, wide
+// characters, both screens, resizes, and scrolling up, down and within margins, for any requested rows.
 //
 // FEATURES: R83 R112
 func TestFrames_ShowScreen(t *testing.T) {
@@ -161,7 +161,7 @@ func size(e vterm.Engine) (cols, rows int) {
 	return f.Cols, f.Rows
 }
 
-// A new line at the end of a log is sent as a scroll and one row.
+// TestFrames_ScrollIsSmall checks that a new line at the end of a log is sent as a scroll and one row.
 //
 // FEATURES: R112
 func TestFrames_ScrollIsSmall(t *testing.T) {
@@ -187,7 +187,7 @@ func TestFrames_ScrollIsSmall(t *testing.T) {
 	}
 }
 
-// A program with ever new colours restarts the style table, and the screen stays right.
+// TestStyles_Restart checks that a program with ever new colours restarts the style table, and the screen stays right.
 func TestStyles_Restart(t *testing.T) {
 	s := newTestPage(t, 80, 24)
 	resets := 0
@@ -211,7 +211,7 @@ func TestStyles_Restart(t *testing.T) {
 	}
 }
 
-// After a reconnect, a page gets the changed rows on a connection without styles.
+// TestFrames_AfterReconnect checks that after a reconnect, a page gets the changed rows on a connection without styles.
 //
 // FEATURES: R83
 func TestFrames_AfterReconnect(t *testing.T) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A typed key takes a few bytes, also at the line's end and at the next prompt, and the page shows the screen.
+// TestThin_Typing checks that a typed key takes a few bytes, also at the line's end and at the next prompt, and the
+// page shows the screen.
 //
 // FEATURES: R83 R112
 func TestThin_Typing(t *testing.T) {
@@ -37,7 +38,8 @@ func TestThin_Typing(t *testing.T) {
 	}
 }
 
-// A page that does not support thin frames gets none, and rows that are not plain are sent in full frames.
+// TestThin_OnlyIfSupported checks that a page that does not support thin frames gets none, and rows that are not plain
+// are sent in full frames.
 //
 // FEATURES: R112
 func TestThin_OnlyIfSupported(t *testing.T) {
@@ -59,7 +61,7 @@ func TestThin_OnlyIfSupported(t *testing.T) {
 	}
 }
 
-// Rows with styles of the previous style table are sent again.
+// TestStyleNumbers_OfOtherTable checks that rows with styles of the previous style table are sent again.
 //
 // FEATURES: R83
 func TestStyleNumbers_OfOtherTable(t *testing.T) {

@@ -21,7 +21,8 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
-// A host whose server is away and comes back has told everything that changed meanwhile, and its streams go on.
+// TestServerIsAwayForAWhile checks that a host whose server was down for a while publishes everything that changed
+// meanwhile, and that its streams continue.
 //
 // FEATURES: R94
 func TestServerIsAwayForAWhile(t *testing.T) {
@@ -90,7 +91,8 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 	has(map[string]string{"": `{"n":1}`, "stays": "2", "new": "1"})
 }
 
-// A cluster that loses the server that leads goes on: what is told is seen by the others.
+// TestClusterLosesItsLeader checks that a cluster that loses its leader continues: other members receive what is
+// published.
 //
 // FEATURES: R94
 func TestClusterLosesItsLeader(t *testing.T) {
@@ -172,7 +174,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 	has("2")
 }
 
-// freeAddresses are addresses where nobody listens.
+// freeAddresses returns addresses without listeners.
 func freeAddresses(t *testing.T, n int) (all []string) {
 	t.Helper()
 	for range n {
@@ -186,7 +188,7 @@ func freeAddresses(t *testing.T, n int) (all []string) {
 	return all
 }
 
-// A record that the registry does not take holds up no other, and is named.
+// TestRecordThatIsNotTaken checks that a record that the registry rejects delays no other, and is named.
 //
 // FEATURES: R94
 func TestRecordThatIsNotTaken(t *testing.T) {
@@ -221,7 +223,8 @@ func TestRecordThatIsNotTaken(t *testing.T) {
 	t.Error(pub.State())
 }
 
-// More than a thousand members and viewers look at the registry at once, which is as many as JetStream lets by itself.
+// TestMoreThanAThousandLook checks that more than a thousand members and viewers watch the registry at once, which
+// exceeds JetStream's default limit.
 //
 // FEATURES: R94
 func TestMoreThanAThousandLook(t *testing.T) {

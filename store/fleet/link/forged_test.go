@@ -17,8 +17,9 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
-// A member whose credentials count, and that means harm, has JetStream write nothing into others' subjects: neither by a
-// consumer's deliver subject, nor by where answers or what it pulls go; and it empties nothing of theirs.
+// TestNothingIsWrittenInAnothersName checks that a malicious member with valid credentials cannot make JetStream write
+// into others' subjects: neither by a consumer's deliver subject, nor by reply subjects or pulls. It also cannot delete
+// their data.
 //
 // FEATURES: R94
 func TestNothingIsWrittenInAnothersName(t *testing.T) {
@@ -56,8 +57,8 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A consumer of its own, which it pulls from; and that this one works shows that what is refused is not refused for
-	// another reason.
+	// A consumer of the member itself, from which it pulls. It works, so the others were not rejected for another
+	// reason.
 	pulled, err := js.CreateConsumer(t.Context(), fleet.Stream, jetstream.ConsumerConfig{Name: "mine", FilterSubject: own, AckPolicy: jetstream.AckNonePolicy})
 	if err != nil {
 		t.Fatal(err)
@@ -87,9 +88,9 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 		Subject: fleet.KeySubject(fleet.HostKey("a")), Data: []byte(forged), Header: nats.Header{"Nats-Rollup": {"all"}},
 	})
 	if err == nil {
-		t.Error("a rollup of all keys was taken")
+		t.Error("a rollup of all keys was accepted")
 	}
-	// What is asked is worked on in order: what was asked before this was refused, or done.
+	// Requests are processed in order: earlier ones have been rejected, or done.
 	batch, err := pulled.Fetch(1, jetstream.FetchMaxWait(time.Minute))
 	if err != nil {
 		t.Fatal(err)
@@ -128,8 +129,8 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 	}
 }
 
-// What JetStream answers to a message may still go where the message says. So what it wrote there is no record, and its
-// host writes what is the case again.
+// TestForgedRecords_Rewritten checks that an answer of JetStream that a message directed into a record's subject is no
+// record, and that the record's host writes the real one again.
 //
 // FEATURES: R94
 func TestForgedRecords_Rewritten(t *testing.T) {
@@ -181,19 +182,19 @@ func TestForgedRecords_Rewritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(all) == 1 && all[0].Record == "new" { // as a host of an older version would tell it, and its blocks cannot be read
+		if len(all) == 1 && all[0].Record == "new" { // as a host of an older version would publish it, with unreadable blocks
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatal("nothing is spoiled any more: then what this is for can go")
+			t.Fatal("no record is damaged any more: the workaround can be removed")
 		}
 	}
 	pub.Resync()
 	has("afterwards", right)
 }
 
-// A server that lets members ask nothing of JetStream in the way they do is said to be of an older version, until there is
-// another one.
+// TestOlderServer_Reported checks that a server that does not allow members' requests to JetStream is reported as an
+// older version, until it is replaced.
 //
 // FEATURES: R94
 func TestOlderServer_Reported(t *testing.T) {
@@ -217,7 +218,7 @@ func TestOlderServer_Reported(t *testing.T) {
 	state(nil)
 	ctx, done := context.WithCancel(t.Context())
 	asked := make(chan struct{})
-	go func() { // no member may ask this one of any server, as no stream of an older one
+	go func() { // no member may query this server, as on older versions
 		defer close(asked)
 		_, _ = l.JetStream().Stream(ctx, "LT_OTHER")
 	}()

@@ -24,7 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
-// world is a fleet of its own: an authority, and its servers.
+// world is a separate fleet: an authority, and its servers.
 type world struct {
 	t   *testing.T
 	dir certs.Dir
@@ -111,7 +111,7 @@ func (w *world) claim(l *link.Link) {
 	}
 }
 
-// echo serves what comes back to it, and tells whose streams ended.
+// echo serves streams by echoing them, and reports whose streams ended.
 func echo(l *link.Link) (ended chan string) {
 	li := l.Listener()
 	ended = make(chan string, 10)
@@ -151,11 +151,11 @@ func TestStream_NamesCaller(t *testing.T) {
 		t.Errorf("%.60q, %v", got, err)
 	}
 	if _, err := a.Dial(t.Context(), "none"); err == nil || !strings.Contains(err.Error(), "no host of this name") {
-		t.Errorf("to nobody: %v", err)
+		t.Errorf("without a receiver: %v", err)
 	}
 }
 
-// A member publishes and hears what is its own, and nothing of others.
+// TestSubjectsOfOthers checks that a member publishes and receives only its own subjects.
 //
 // FEATURES: R94
 func TestSubjectsOfOthers(t *testing.T) {
@@ -217,7 +217,7 @@ func TestSubjectsOfOthers(t *testing.T) {
 	}
 }
 
-// A code is good once, for who has all of it.
+// TestJoin checks that a code is valid once, for a client that has all of it.
 //
 // FEATURES: R94
 func TestJoin(t *testing.T) {
@@ -270,7 +270,8 @@ func TestJoin(t *testing.T) {
 	w.link(i)
 }
 
-// Who is revoked loses its streams and its connection, and comes in no more; others stay.
+// TestRevoked checks that a revoked member loses its streams and its connection, and cannot reconnect, and that others
+// stay.
 //
 // FEATURES: R94
 func TestRevoked(t *testing.T) {
@@ -318,7 +319,8 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// A second stream between the same two needs no signatures, and who asks is known all the same.
+// TestStreamsAreResumed checks that a second stream between the same two members needs no signatures, and its client is
+// identified nevertheless.
 //
 // FEATURES: R94
 func TestStreamsAreResumed(t *testing.T) {
@@ -348,7 +350,8 @@ func TestStreamsAreResumed(t *testing.T) {
 	}
 }
 
-// Clocks of a fleet may be an hour apart, either way: certificates count for each machine from when they are made.
+// TestClocksMayDiffer checks that clocks of a fleet may differ by an hour, either way: certificates are valid on each
+// machine from their creation.
 //
 // FEATURES: R94
 func TestClocksMayDiffer(t *testing.T) {
@@ -365,7 +368,7 @@ func TestClocksMayDiffer(t *testing.T) {
 	}
 }
 
-// Of two machines with one name and certificate the second is told.
+// TestTwoOfOneName checks that of two machines with one name and certificate the second is notified.
 //
 // FEATURES: R94
 func TestTwoOfOneName(t *testing.T) {
@@ -383,7 +386,8 @@ func TestTwoOfOneName(t *testing.T) {
 	}
 }
 
-// Who asks a member does not say where it writes: an answer goes to an inbox, and to nothing that the asker may not write.
+// TestAnswersGoToInboxes checks that a client does not choose where a member writes its answer: it goes to an inbox,
+// and nowhere that the client may not write.
 //
 // FEATURES: R94
 func TestAnswersGoToInboxes(t *testing.T) {
@@ -416,7 +420,7 @@ func TestAnswersGoToInboxes(t *testing.T) {
 		if _, err := nc.RequestWithContext(t.Context(), c.subject, []byte("{}")); err != nil {
 			t.Errorf("%s: an answer to an inbox: %v", c.subject, err)
 		}
-		// What was answered before is before this one in the bucket.
+		// Earlier answers are before this one in the bucket.
 		if _, err := admin.JetStream().Publish(t.Context(), fleet.KeySubject("a.last"), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -432,7 +436,8 @@ func TestAnswersGoToInboxes(t *testing.T) {
 	}
 }
 
-// The answer to a join code is read by none but its holder. An older client, which has no inbox of its code, gets its answer, too.
+// TestJoinAnswers_UnreadableWithoutCode checks that only the holder of a join code can read its answer. An older
+// client, which has no inbox of its code, gets its answer too.
 //
 // FAULT: H24
 func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
@@ -452,7 +457,7 @@ func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
 	var listening []*nats.Conn
 	for _, user := range []string{"", "join", certs.Code{ID: "other"}.Inbox()} {
 		nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(stranger.Clone()), nats.UserInfo(user, ""), nats.CustomInboxPrefix(fleet.JoinedSubjects),
-			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // what it may not subscribe to
+			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // for subjects that it may not subscribe to
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -476,7 +481,7 @@ func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
 	}
 	defer older.Close()
 	for _, nc := range listening {
-		if err := nc.Flush(); err != nil { // what came before the answer to that was delivered
+		if err := nc.Flush(); err != nil { // messages before the answer were delivered
 			t.Fatal(err)
 		}
 	}
@@ -515,7 +520,8 @@ func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
 	<-older
 }
 
-// What is kept on disk is the newest list that the authority signed, whatever is published later.
+// TestRevocations_NewestStored checks that the stored list is the newest one that the authority signed, whatever is
+// published later.
 //
 // FEATURES: R94
 func TestRevocations_NewestStored(t *testing.T) {

@@ -30,8 +30,8 @@ func somebodys(t *testing.T, withJetStream bool) (url string) {
 	return s.ClientURL()
 }
 
-// What a fleet keeps is made where it is not there, and left as it is where it is; a NATS that does not do is told of,
-// with the reason.
+// TestPrepare checks that the streams of a fleet are created if they are missing and unchanged if they exist, and that
+// an unsuitable NATS is reported with the reason.
 //
 // FEATURES: R94
 func TestPrepare(t *testing.T) {

@@ -58,15 +58,15 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// What a viewer is told is what a host's records are, whatever way they came: in blocks, moved between them, by a host that
-// began anew, or by one of an older version.
+// TestView_MatchesRecords checks that a viewer sees a host's records, however they arrived: in blocks, moved between
+// them, from a restarted host, or from one of an older version.
 //
 // FEATURES: R94
 func TestView_MatchesRecords(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := NewPublisher(nil, "h")
-		registry, has := map[string][]byte{}, map[string]string{} // by key, what a viewer was told
+		registry, has := map[string][]byte{}, map[string]string{} // by key, as sent to a viewer
 		v := view{}
 		tell := func(key, record string, packed []byte) {
 			k := keyValue{key: key, host: "h", record: record, deleted: packed == nil, value: packed}
@@ -119,7 +119,7 @@ func TestView_MatchesRecords(t *testing.T) {
 				if r.IntN(20) > 0 {
 					break
 				}
-				flush() // and begin anew: with other blocks, of which some are as they were
+				flush() // flush and restart: with other blocks, some of them unchanged
 				p = NewPublisher(nil, "h")
 				for _, name := range slices.Sorted(maps.Keys(want)) {
 					p.Set(name, []byte(want[name]))
@@ -155,12 +155,12 @@ func TestView_MatchesRecords(t *testing.T) {
 	}
 }
 
-// All that was there is told before it is said so, also where keys change all the while.
+// TestSettling checks that all existing records are sent before the marker of their end, also while keys change.
 //
 // FEATURES: R94
 func TestSettling(t *testing.T) {
 	for name, c := range map[string]struct {
-		waiting []int // after each that was told; -1: the marker
+		waiting []int // after each value; -1: the marker
 		want    int   // how many of them until it is done
 	}{
 		"nothing is there":  {[]int{-1}, 1},

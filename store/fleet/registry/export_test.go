@@ -2,7 +2,7 @@ package registry
 
 import "time"
 
-// SetFirstTime has the first attempt of everything be given up after another time, and returns what undoes that.
+// SetFirstTime sets the timeout of each first attempt, and returns a function that restores it.
 func SetFirstTime(d time.Duration) (undo func()) {
 	old := minStepTimeout
 	minStepTimeout = d

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
-// mute is a registry whose watches tell one value and nothing more, not that they ended either: so is one whose connection
-// was closed while it began.
+// mute fakes a registry whose watches send one value and nothing more, not even their end, as one whose connection was
+// closed at the start.
 type mute struct {
 	jetstream.JetStream
 	updates chan jetstream.KeyValueEntry
@@ -40,7 +40,7 @@ type value struct{ jetstream.KeyValueEntry }
 
 func (value) Value() []byte { return []byte("v") }
 
-// cut is a connection that is closed once something is to be read.
+// cut is a connection that closes at the first read.
 type cut struct {
 	jetstream.JetStream
 	close func()
@@ -51,7 +51,8 @@ func (c *cut) OrderedConsumer(ctx context.Context, stream string, cfg jetstream.
 	return c.JetStream.OrderedConsumer(ctx, stream, cfg)
 }
 
-// Whoever waits for events hears that the server was lost while that began.
+// TestEventsEndWithTheirConnection checks that a caller that waits for events is notified if the server was lost at the
+// start.
 //
 // FEATURES: R94
 func TestEventsEndWithTheirConnection(t *testing.T) {
@@ -62,11 +63,12 @@ func TestEventsEndWithTheirConnection(t *testing.T) {
 	}
 }
 
-// Whoever follows a key ends with its context, whatever became of the connection: a daemon that leaves its fleet waits for it.
+// TestFollowEndsWithItsContext checks that a follower of a key ends with its context, whatever the state of the
+// connection: a daemon that leaves its fleet waits for it.
 func TestFollowEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mute{updates: make(chan jetstream.KeyValueEntry, 2)}
-		m.updates <- nil // all that was there is told
+		m.updates <- nil // end of the existing values
 		m.updates <- value{}
 		ctx, cancel := context.WithCancel(t.Context())
 		told := ""

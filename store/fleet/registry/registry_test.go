@@ -17,13 +17,13 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
-// delay is how long what is said takes in each direction, and impatience for how long a first attempt waits.
+// delay is the time of a message in each direction, impatience the timeout of a first attempt.
 const (
 	delay      = 30 * time.Millisecond
 	impatience = 10 * time.Millisecond
 )
 
-// slowly is an address that leads to another one, slowly.
+// slowly returns an address that forwards to another one with delays.
 func slowly(t *testing.T, to string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -60,7 +60,7 @@ func slowly(t *testing.T, to string) string {
 	return l.Addr().String()
 }
 
-// member is a host "a" of a fleet with a server of its own, which it reaches by what via makes of the server's address.
+// member is a host "a" of a fleet with its own server, whose address via may replace.
 func member(t *testing.T, via func(addr string) string) *link.Link {
 	t.Helper()
 	dir := certs.Dir(t.TempDir())
@@ -97,7 +97,7 @@ func member(t *testing.T, via func(addr string) string) *link.Link {
 	return l
 }
 
-// publish has a publisher work until the test ends.
+// publish runs a publisher until the test ends.
 func publish(t *testing.T, p *registry.Publisher) {
 	t.Helper()
 	running, stop := context.WithCancel(context.Background())
@@ -106,8 +106,8 @@ func publish(t *testing.T, p *registry.Publisher) {
 	t.Cleanup(func() { stop(); <-ended })
 }
 
-// Everything is what hosts say, host by host, and nothing else that is kept beside it. It is asked for by one pattern, the
-// bucket's own: a server looks through all keys for each that it tells where there are several.
+// TestEverything checks that Everything returns the records of hosts, host by host, and nothing else of the bucket. It
+// uses one pattern, the bucket's own: with several a server searches all keys for each message.
 //
 // FEATURES: R94
 func TestEverything(t *testing.T) {
@@ -138,7 +138,7 @@ func TestEverything(t *testing.T) {
 	for !p.IsSynced() {
 		select {
 		case <-ctx.Done():
-			t.Fatal("the registry is not told")
+			t.Fatal("the registry is not notified")
 		case <-tick.C:
 		}
 	}
@@ -152,7 +152,8 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// Servers that take longer for an answer than a first attempt waits are listened to by a later one.
+// TestSlowServersAreListenedTo checks that servers that need longer for an answer than the first attempt's timeout are
+// watched by a later attempt.
 //
 // FEATURES: R94
 func TestSlowServersAreListenedTo(t *testing.T) {
@@ -170,5 +171,5 @@ func TestSlowServersAreListenedTo(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("what is there is never told")
+	t.Fatal("existing records are never sent")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// member is a host of a fleet of its own.
+// member returns a host of a separate fleet.
 func member(t testing.TB, a *certs.Authority, name string) *certs.Identity {
 	t.Helper()
 	key, csr, err := certs.NewKey(name)
@@ -34,7 +34,7 @@ func authority(t testing.TB) *certs.Authority {
 	return a
 }
 
-// written is a journal with records of each kind, several of which stand for no output at one offset.
+// written returns a journal with records of each kind, several of them without output at one offset.
 func written(t *testing.T) *journal.Journal {
 	t.Helper()
 	now := time.Unix(1000, 0)
@@ -75,7 +75,8 @@ func text(t *testing.T, j *journal.Journal) []byte {
 	}
 }
 
-// Whatever chunks are made of a journal, come twice and overlap, the copy has each record once.
+// TestCopyHasEachRecordOnce checks that the replica has each record once, for any chunks of the journal, repeated and
+// overlapping.
 //
 // FEATURES: R94
 func TestCopyHasEachRecordOnce(t *testing.T) {
@@ -95,7 +96,7 @@ func TestCopyHasEachRecordOnce(t *testing.T) {
 			if len(body) == 0 {
 				break
 			}
-			whole, end, err := NewCursor(j, Place{}).Next(1 << 20) // everything once more, now and then
+			whole, end, err := NewCursor(j, Place{}).Next(1 << 20) // everything is repeated now and then
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +124,7 @@ func TestCopyHasEachRecordOnce(t *testing.T) {
 	}
 }
 
-// A chunk that the fleet no longer has is a gap, counted.
+// TestMissingChunk_IsAGap checks that a chunk that the fleet no longer has becomes a counted gap.
 //
 // FEATURES: R94
 func TestMissingChunk_IsAGap(t *testing.T) {
@@ -201,7 +202,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if _, _, err := Open(a.Cert, "a", "s", b); err == nil && !bytes.Equal(b, good) {
-			// ECDSA has another form of each signature; who signed it is the same.
+			// ECDSA has a second form of each signature, by the same signer.
 			t.Skip()
 		} else if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrForged) {
 			t.Fatal(err)

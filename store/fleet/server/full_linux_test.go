@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet"
 )
 
-// logged is what was logged, for reading while it is written.
+// logged collects the log, for reading while it is written.
 type logged struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -37,8 +37,8 @@ func (l *logged) String() string {
 	return l.b.String()
 }
 
-// A lone server on a disk that gets full keeps and tells what it has, says what to do, and goes on once there is room: with
-// all that it had confirmed, and without being started anew.
+// TestDiskThatGetsFull checks that a lone server on a disk that becomes full keeps and serves its data, names the
+// remedy, and continues once there is space: with all that it had confirmed, and without a restart.
 //
 // FEATURES: R94
 func TestDiskThatGetsFull(t *testing.T) {
@@ -72,7 +72,7 @@ func TestDiskThatGetsFull(t *testing.T) {
 	}
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for put() != nil { // until the stream of copies is there
+	for put() != nil { // until the stream of replicas exists
 		<-look.C
 	}
 	var fs unix.Statfs_t
@@ -93,7 +93,7 @@ func TestDiskThatGetsFull(t *testing.T) {
 		<-look.C
 	}
 	if err := looked(); err != nil {
-		t.Errorf("what it has is not told while its disk is full: %v", err)
+		t.Errorf("its data is not served while its disk is full: %v", err)
 	}
 	resize(600 << 20)
 	for put() != nil {

@@ -1,7 +1,7 @@
 //go:build !race
 
-// nats-server's own JetStream, taken up again while clients ask it, writes what they read (jetStream.apiSubs, v2.15.2): the race
-// detector says so of any program that does it.
+// The own JetStream of nats-server, if it restarts while clients query it, writes fields that they read
+// (jetStream.apiSubs, v2.15.2): the race detector reports that for any program.
 
 package server
 
@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/certs"
 )
 
-// A server whose disk was full keeps again what it is given once there is room, with what it had, and without being started
-// anew.
+// TestServerKeepsAgain checks that a server whose disk was full stores data again once there is space, with its earlier
+// data, and without a restart.
 //
 // FEATURES: R94
 func TestServerKeepsAgain(t *testing.T) {
@@ -33,7 +33,7 @@ func TestServerKeepsAgain(t *testing.T) {
 	if err := put(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.srv.ShutdownJetStream(); err != nil { // as it does when a write fails for want of room
+	if err := s.srv.ShutdownJetStream(); err != nil { // as after a write that failed for lack of space
 		t.Fatal(err)
 	}
 	look := time.NewTicker(20 * time.Millisecond)
@@ -43,11 +43,11 @@ func TestServerKeepsAgain(t *testing.T) {
 	}
 	stream, err := js.Stream(t.Context(), "KV_"+fleet.Bucket)
 	if err != nil || stream.CachedInfo().State.LastSeq < 2 {
-		t.Errorf("%v, what it had is gone", err)
+		t.Errorf("%v, its data is gone", err)
 	}
 }
 
-// alone is a server that is ready, with no others, which looks often whether all is as it should be.
+// alone returns a single server that is ready and often checks its state.
 func alone(t *testing.T, store string, log *slog.Logger) *Server {
 	t.Helper()
 	ca, err := certs.NewAuthority("test")

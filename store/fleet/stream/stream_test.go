@@ -97,7 +97,8 @@ func content(seed uint64, n int) []byte {
 	return b
 }
 
-// Every byte arrives once and in order in both directions, whatever messages are lost, doubled and late.
+// TestEachByteOnceOverLoss checks that every byte arrives once and in order in both directions, with lost, repeated and
+// late messages.
 //
 // FEATURES: R94
 func TestEachByteOnceOverLoss(t *testing.T) {
@@ -128,14 +129,14 @@ func TestEachByteOnceOverLoss(t *testing.T) {
 				}
 			}
 			if loss > 0 && w.lost.Load() == 0 {
-				t.Error("nothing was lost")
+				t.Error("no message was lost")
 			}
 			_, _ = a.Close(), b.Close()
 		})
 	}
 }
 
-// A stream goes on after a cut that is shorter than DeadTime, and ends after one that is longer.
+// TestCut checks that a stream continues after a cut that is shorter than DeadTime, and ends after one that is longer.
 func TestCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWire(t, 0)
@@ -156,12 +157,12 @@ func TestCut(t *testing.T) {
 			t.Errorf("read %d bytes, %v", n, err)
 		}
 		if took := time.Since(began); took < DeadTime-pingTime || took > 2*DeadTime {
-			t.Errorf("it was over after %v", took)
+			t.Errorf("it ended after %v", took)
 		}
 	})
 }
 
-// Who does not read holds back who writes, and nobody else.
+// TestCredit checks that a reader that does not read blocks its writer, and no other.
 func TestCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWire(t, 0)
@@ -171,7 +172,7 @@ func TestCredit(t *testing.T) {
 		}
 		n, err := slow.Write(make([]byte, 8*Window))
 		if !errors.Is(err, os.ErrDeadlineExceeded) || n < Window || n > 3*Window {
-			t.Errorf("%d bytes were taken, %v", n, err)
+			t.Errorf("%d bytes were accepted, %v", n, err)
 		}
 		a, b := w.pair(t)
 		if _, err := a.Write([]byte("x")); err != nil {
@@ -186,7 +187,7 @@ func TestCredit(t *testing.T) {
 	})
 }
 
-// What was written before Close arrives, then the end.
+// TestCloseFlushes checks that data written before Close arrives, then the end.
 func TestCloseFlushes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWire(t, 0.2)
@@ -228,7 +229,7 @@ func TestDialEnds(t *testing.T) {
 	})
 }
 
-// Whatever comes from others ends at most its own stream.
+// FuzzDeliver checks that any messages of others end at most their own stream.
 func FuzzDeliver(f *testing.F) {
 	for _, p := range []packet{
 		{kind: kindOpen, limit: 1}, {kind: kindData, offset: 3, data: []byte("abc")}, {kind: kindAck, offset: 1, limit: 2, retransmit: true},

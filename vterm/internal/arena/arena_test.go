@@ -110,11 +110,11 @@ func TestRoom(t *testing.T) {
 	for i := range 2000 {
 		room := l.Reserve(400)
 		if len(room) < 400 {
-			t.Fatalf("room for %d bytes, want 400", len(room))
+			t.Fatalf("memory for %d bytes, want 400", len(room))
 		}
 		l.Commit(copy(room, record(i)))
 		if none.Reserve(1) != nil || none.Add(1) != nil {
-			t.Fatal("room where nothing is kept")
+			t.Fatal("memory in use without content")
 		}
 		none.Commit(1)
 	}
@@ -123,7 +123,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%d records are kept", l.Len())
 	}
 	if none.Len() != 0 || none.DroppedCount() != 4000 {
-		t.Errorf("%d kept and %d dropped where nothing is kept", none.Len(), none.DroppedCount())
+		t.Errorf("%d kept and %d dropped without content", none.Len(), none.DroppedCount())
 	}
 }
 
@@ -156,14 +156,14 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// The memory of a block that was packed is that of the next one.
+// TestPackedBlockIsUsedAgain checks that the memory of a packed block is reused for the next one.
 func TestPackedBlockIsUsedAgain(t *testing.T) {
 	l := New(1<<20, 16*blockBytes)
 	for i := 0; l.raw < 6; i++ { // the first ones are small
 		l.Append([]byte(record(i)))
 	}
 	if l.spare == nil {
-		t.Fatal("what was packed left no block")
+		t.Fatal("a packed block was not reused")
 	}
 	spare := &l.spare.data[:1][0]
 	for i, first := 0, l.cur.first; l.cur.first == first; i++ {
@@ -174,7 +174,8 @@ func TestPackedBlockIsUsedAgain(t *testing.T) {
 	}
 }
 
-// Blocks that hardly shrink are left as they are while more comes, but for a try now and then, and packed once there is time.
+// TestWhatHardlyShrinksIsLeft checks that incompressible blocks stay unpacked while more data arrives, except for an
+// occasional try, and are packed once there is time.
 func TestWhatHardlyShrinksIsLeft(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const blocks, alike = 64, "record after record that is alike"
@@ -196,16 +197,16 @@ func TestWhatHardlyShrinksIsLeft(t *testing.T) {
 		last, skipped = slices.Clone(noise), max(skipped, l.skip)
 	}
 	if n := packed(); n > 0 || skipped == 0 {
-		t.Errorf("%d blocks of noise are packed, %d are left without a try", n, skipped)
+		t.Errorf("%d incompressible blocks are packed, %d are left without a try", n, skipped)
 	}
 	if !bytes.Equal(l.At(l.Len()-1), last) {
-		t.Error("noise came back as something else")
+		t.Error("random data was read back differently")
 	}
 	for range 2 * blocks * blockBytes / len(alike) {
 		l.Append([]byte(alike))
 	}
 	if n := packed(); n == 0 {
-		t.Error("no block is packed of what shrinks")
+		t.Error("no compressible block is packed")
 	}
 	l.Pack()
 	if n := packed(); n != len(l.blocks)-1 || string(l.At(0)) != alike {

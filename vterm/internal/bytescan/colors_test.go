@@ -51,7 +51,7 @@ func colored(r *rand.Rand) string {
 	return string(b) + "                                         "
 }
 
-// TestColors holds what is read at once of sequences that set colours to what a regular expression finds in them.
+// TestColors compares the fast reading of sequences that set colours with a regular expression.
 func TestColors(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	letters := make([]ColoredLetter, 4)

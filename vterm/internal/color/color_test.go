@@ -2,7 +2,8 @@ package color
 
 import "testing"
 
-// Sources: XParseColor(3), "Color names"; values of the Xcms spaces as xterm answers them.
+// TestParse checks colour specifications. Sources: XParseColor(3), "Color names"; values of the Xcms spaces as xterm
+// reports them.
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		spec string
@@ -34,7 +35,7 @@ func TestFormatIsParsed(t *testing.T) {
 	}
 }
 
-// Whatever is written, in whatever space, is a colour or none; it ends.
+// FuzzParse checks that any text, in any colour space, is a colour or none, and that parsing ends.
 func FuzzParse(f *testing.F) {
 	for space := range colorSpaces {
 		f.Add(space + ":50/20/30")
@@ -63,9 +64,9 @@ func TestTable(t *testing.T) {
 	}
 	table.Pop()
 	if *table.Palette != *Defaults || table.Special[0] != Defaults.Foreground || len(table.Stack) != 0 {
-		t.Error("popping does not bring back what was pushed")
+		t.Error("a pop does not restore the pushed colours")
 	}
-	table.Pop() // of nothing
+	table.Pop() // of an empty stack
 	for range StackMax + 1 {
 		table.Push()
 	}

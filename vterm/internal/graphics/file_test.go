@@ -31,7 +31,7 @@ func files(t testing.TB) map[Format]string {
 	return out
 }
 
-// Source: iTerm2, "Images": a file comes whole or in parts.
+// TestFile checks files sent completely or in parts. Source: iTerm2, "Images".
 func TestFile(t *testing.T) {
 	for format, data := range files(t) {
 		for _, parts := range [][]string{
@@ -57,7 +57,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// What is to be downloaded, what is no image, and what is too long shows nothing.
+// TestFileRefused checks that files for download, files that are no image, and too long ones show nothing.
 func TestFileRefused(t *testing.T) {
 	data := files(t)[PNG]
 	long := Command{}
@@ -66,7 +66,7 @@ func TestFileRefused(t *testing.T) {
 		long.CollectFile("FilePart=" + strings.Repeat("A", 1<<20))
 	}
 	if len(long.Data) > 0 {
-		t.Errorf("%d bytes of a file that is too long are kept", len(long.Data))
+		t.Errorf("%d bytes of a too long file are kept", len(long.Data))
 	}
 	if done, complete := long.CollectFile("FileEnd"); !complete || done.File() != nil {
 		t.Error("a file that is too long is shown")
@@ -86,13 +86,14 @@ func TestFileRefused(t *testing.T) {
 			t.Errorf("%q is a file", s)
 		}
 	}
-	g.CollectFile("MultipartFile=inline=1") // an image of another protocol comes between: none is made of both
+	g.CollectFile("MultipartFile=inline=1") // an image of another protocol in between: the two are not combined
 	if done, complete := g.Collect([]byte("Ga=t,i=3,f=24,s=1,v=1;AAAA")); !complete || done.isFile() || done.Number('i') != 3 {
 		t.Errorf("%v, %v", done, complete)
 	}
 }
 
-// Sizes are in cells, pixels or a part of the screen; sides keep their ratio unless that is not wanted.
+// TestFilePlacement checks that sizes are in cells, pixels or a fraction of the screen, and that images keep their
+// aspect ratio unless requested otherwise.
 func TestFilePlacement(t *testing.T) {
 	for args, want := range map[string][2]int{ // of 40×30 pixels, in cells of 10×20 on a screen of 80×24, 60 columns right of the cursor
 		"":                              {4, 2},
@@ -101,7 +102,7 @@ func TestFilePlacement(t *testing.T) {
 		"height=3":                      {8, 3},
 		"width=80px":                    {8, 3},
 		"width=50%":                     {40, 15},
-		"height=100%":                   {60, 23}, // no wider than what is left of the line
+		"height=100%":                   {60, 23}, // no wider than the rest of the line
 		"width=10;height=10":            {10, 4},
 		"width=90":                      {60, 23},
 		"width=x;height=-4":             {4, 2},
@@ -128,7 +129,7 @@ func TestFilePlacement(t *testing.T) {
 	}
 }
 
-// Whatever comes as files, what is kept and what is covered has bounds.
+// FuzzFile checks that stored data and covered cells are bounded for any files.
 func FuzzFile(f *testing.F) {
 	for _, data := range files(f) {
 		f.Add("MultipartFile=inline=1;width=50%;height=3px", "File=inline=1;preserveAspectRatio=0:"+data, "FilePart="+data)

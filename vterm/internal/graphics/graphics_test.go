@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Sources: VT330/VT340 Programmer Reference Manual, volume 2, chapter 14.
+// TestSixelImage checks sixel images. Sources: VT330/VT340 Programmer Reference Manual, volume 2, chapter 14.
 func TestSixelImage(t *testing.T) {
 	for _, tt := range []struct {
 		data       string
@@ -58,7 +58,7 @@ func collect(t *testing.T, chunks ...string) Command {
 	return c
 }
 
-// Source: kitty graphics protocol, "Transferring pixel data".
+// TestCommandImage checks transfers of images. Source: kitty graphics protocol, "Transferring pixel data".
 func TestCommandImage(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x02\x00\x00\x00\x03"
 	for _, tt := range []struct {
@@ -90,12 +90,12 @@ func TestCommandThatIsNone(t *testing.T) {
 	var c Command
 	for _, s := range []string{"", "x", "Ha=T"} {
 		if _, complete := c.Collect([]byte(s)); complete || c.Control != nil {
-			t.Errorf("%q is taken", s)
+			t.Errorf("%q is accepted", s)
 		}
 	}
 	c.Collect([]byte("Ga=T,m=1;AAAA"))
 	if done, complete := c.Collect([]byte("Ga=d")); !complete || done.Control['a'] != "d" || len(done.Data) > 0 {
-		t.Error("a deletion does not drop the image that was begun")
+		t.Error("a deletion does not drop the unfinished image")
 	}
 }
 
@@ -131,7 +131,7 @@ func TestStoreIsBounded(t *testing.T) {
 		img := &Image{ID: uint32(i + 1), Data: make([]byte, 1000)}
 		s.Add(img)
 		if _, ok := s.Place(Placement{Image: img}); !ok {
-			t.Fatal("no room for a placement")
+			t.Fatal("no space for a placement")
 		}
 	}
 	total := 0

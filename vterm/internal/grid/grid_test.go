@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/color"
 )
 
-// newTest is a screen of lines, with a scrollback. What is in the lines is one column wide.
+// newTest returns a screen of lines, with a scrollback. All characters of the lines are one column wide.
 func newTest(cols int, lines ...string) (*Screen, *Scrollback) {
 	tb := new(Tables)
 	tb.Styles.Init()
@@ -39,7 +39,7 @@ func write(r *Row, tb *Tables, text string, id StyleID) {
 
 func columnsOf(c rune) int { return starterColumns(c, 0) }
 
-// show draws cells: a tail is nothing, a blank a dot.
+// show formats cells: the second half of a wide character is nothing, a blank a dot.
 func show(tb *Tables, cells []Cell) string {
 	var b strings.Builder
 	for _, c := range cells {
@@ -123,7 +123,7 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// What cuts a wide character in two leaves blanks.
+// TestWideCharactersStayWhole checks that cutting a wide character in two leaves blanks.
 func TestWideCharactersStayWhole(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -169,7 +169,7 @@ func TestProtectedCellsAreSpared(t *testing.T) {
 	}
 }
 
-// Rows that changed are told by version, and no others.
+// TestVersions checks that the version of a row changes if the row changes, and only then.
 func TestVersions(t *testing.T) {
 	s, _ := newTest(3, "a", "b", "c", "d")
 	since := func(do func()) string {
@@ -202,7 +202,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A row is the same packed, inflated, and as a record read back.
+// TestRecords checks that a row is the same packed, inflated, and read back from a record.
 func TestRecords(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "hello ", "é", "你", "漢字", "🙂", " ", "~"}
@@ -225,7 +225,7 @@ func TestRecords(t *testing.T) {
 		}
 		again := s.Raw(1)
 		if !s.RestoreRow(again, packed, 0) {
-			t.Fatalf("%q is not taken", packed)
+			t.Fatalf("%q is not accepted", packed)
 		}
 		if !slices.Equal(again.Cells[:again.Used], r.Cells[:r.Used]) || again.Wrapped != r.Wrapped || again.Size != r.Size {
 			t.Fatalf("%q read back is %s, was %s", packed, show(tb, again.Cells), show(tb, r.Cells))
@@ -300,7 +300,7 @@ func TestReflow(t *testing.T) {
 	}
 }
 
-// Lines come back from the scrollback when the screen becomes higher.
+// TestReflowTakesLinesBack checks that lines come back from the scrollback when the screen becomes higher.
 func TestReflowTakesLinesBack(t *testing.T) {
 	s, h := newTest(4, "x")
 	for _, l := range []string{"abcd", "ef"} {
@@ -332,18 +332,18 @@ func TestCrop(t *testing.T) {
 	}
 }
 
-// Whole lines printed at once come to the same as one after the other, passed over or not.
+// TestLinesAtOnce checks that whole lines printed at once give the same as one after the other, skipped or not.
 func TestLinesAtOnce(t *testing.T) {
 	var text strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&text, "%s\r\n", strings.Repeat("x", i%7)+fmt.Sprint(i))
 	}
-	text.WriteString("        ") // what ends too soon is left
+	text.WriteString("        ") // a short line stays unchanged
 	p := []byte(text.String())
 	for _, rows := range []int{2, 3, 10} {
 		one, kept := newTest(20, make([]string, rows)...)
 		for _, r := range one.Window() {
-			r.Packed.Reserve(20) // rows that have no room are left to others
+			r.Packed.Reserve(20) // rows without space stay unchanged
 		}
 		n := one.AppendLines(p, 0, rows-1, 0, 0, kept)
 		all, passed := newTest(20, make([]string, rows)...)
@@ -388,7 +388,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// A packed row whose style has no id gets one while the table is rebuilt.
+// TestCompactLoose checks that a packed row whose style has no id gets one while the table is rebuilt.
 func TestCompactLoose(t *testing.T) {
 	s, _ := newTest(8, "", "")
 	tb := s.tables
@@ -407,7 +407,8 @@ func TestCompactLoose(t *testing.T) {
 	}
 }
 
-// A colour of the text and nothing else is kept in four bytes once ids are given away, and still read as it was kept before.
+// TestColorOnlyRecord checks that a text colour alone is stored in four bytes once no id is free, and that older
+// storage stays readable.
 //
 // FEATURES: R25
 func TestColorOnlyRecord(t *testing.T) {
@@ -438,7 +439,8 @@ func TestColorOnlyRecord(t *testing.T) {
 	}
 }
 
-// Lacks says of styles of a full table, of others and of the default one what looking through the list would.
+// TestLacks checks that Lacks agrees with a search of the list: for styles of a full table, for others and for the
+// default one.
 func TestLacks(t *testing.T) {
 	var table StyleTable
 	table.Init()
@@ -449,7 +451,7 @@ func TestLacks(t *testing.T) {
 		st := next()
 		if len(known) >= LastingStyles {
 			if table.Lacks(&st) == known[st] {
-				t.Fatalf("%+v: lacking is %v, known %v", st, table.Lacks(&st), known[st])
+				t.Fatalf("%+v: missing is %v, known %v", st, table.Lacks(&st), known[st])
 			}
 			if r.IntN(2) == 0 {
 				continue
@@ -482,7 +484,7 @@ func TestStyleTable(t *testing.T) {
 		}
 		if st.ULColor = 1; i%7 == 0 {
 			if id, ok := table.Find(&st); ok {
-				t.Fatalf("%+v, which nobody asked for, is found as %d", st, id)
+				t.Fatalf("%+v, which was never requested, is found as %d", st, id)
 			}
 		}
 	}
@@ -494,7 +496,7 @@ func TestStyleTable(t *testing.T) {
 	}
 }
 
-// Damaged records are refused, or read as something sound.
+// FuzzRestore checks that damaged records are rejected, or read as valid rows.
 func FuzzRestore(f *testing.F) {
 	s, h := newTest(12, "plain", "你好 wide", "é")
 	write(s.Raw(0), s.tables, "bold", s.tables.Styles.ID(&Style{Attrs: Bold}))
@@ -519,12 +521,12 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// TestLacksColor holds what is known of a colour without a look at the table to what the table says.
+// TestLacksColor compares the quick check of a colour with the table.
 func TestLacksColor(t *testing.T) {
 	var s StyleTable
 	s.Init()
 	if s.lacksColor(color.RGB(1, 2, 3)) {
-		t.Error("a table with lasting ids left is said to lack a colour for good")
+		t.Error("a table with free permanent ids reports a colour as permanently missing")
 	}
 	for i := range LastingStyles {
 		s.ID(&Style{FG: color.RGB(1, byte(i>>8), byte(i))})
@@ -536,11 +538,11 @@ func TestLacksColor(t *testing.T) {
 			t.Fatalf("%+v has two hashes", st)
 		}
 		if s.lacksColor(st.FG) && !s.Lacks(&st) {
-			t.Fatalf("%+v is said to be lacking", st)
+			t.Fatalf("%+v is reported as missing", st)
 		}
 	}
 	if !s.lacksColor(color.RGB(9, 9, 9)) {
-		t.Error("a colour that is not there is looked for in the table")
+		t.Error("a missing colour is searched in the table")
 	}
 }
 
@@ -557,7 +559,7 @@ func TestPassedLines(t *testing.T) {
 		tb.Styles.Init()
 		s, kept := NewScreen(&tb, 80, 5), NewScrollback(&tb, 1000, 1<<20)
 		if n := s.PassLines(p, 0, 4, kept); n == 0 || n > len(p) || len(p)-n >= 100 {
-			t.Fatalf("lines of %v: %d bytes of %d are taken", lengths, n, len(p))
+			t.Fatalf("lines of %v: %d bytes of %d are consumed", lengths, n, len(p))
 		}
 		var got []byte
 		var l Line
@@ -576,7 +578,7 @@ func TestPassedLines(t *testing.T) {
 			text(l.Cells)
 		}
 		if got = got[4:]; !bytes.HasPrefix(want, got) || len(want)-len(got) > 60 { // four blank rows left first
-			t.Errorf("lines of %v come to %q", lengths, got[:min(len(got), 200)])
+			t.Errorf("lines of %v result in %q", lengths, got[:min(len(got), 200)])
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// TestNarrowRun takes characters of every kind by fours, by twos and alone: as many as stand there before the first that
-// starter would leave.
+// TestNarrowRun reads characters of every kind by fours, by twos and one by one: as many as precede the first that
+// starter rejects.
 func TestNarrowRun(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	odds := []string{"\xc2\x80", "\xe0\x83\x80", "\xe0\x83\x80\xe2\x94\x80", "\xe2\x94\x80\xe0\x90\x80", "\xed\xa0\x80", "\xc3", "\x1b", "\u4f60", "\u0301", "\u200b", "\U0001F642", "\ufffd"}

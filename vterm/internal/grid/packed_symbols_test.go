@@ -22,7 +22,7 @@ func printRows(tb *Tables, p string) string {
 	return string(r.Packed.Text)
 }
 
-// TestSymbolsAreFound holds symbols that come again to be looked up, and those that do not to be left alone.
+// TestSymbolsAreFound checks that repeated symbols are looked up, and that others are not.
 func TestSymbolsAreFound(t *testing.T) {
 	var tb Tables
 	printRows(&tb, strings.Repeat("漢字👩‍💻 ok 👍🏽", 50))
@@ -37,11 +37,11 @@ func TestSymbolsAreFound(t *testing.T) {
 	}
 	printRows(&tb, rare.String())
 	if tb.symbols.misses <= manyMisses {
-		t.Errorf("rare symbols are looked up after %d misses", tb.symbols.misses)
+		t.Errorf("rare symbols are searched after %d misses", tb.symbols.misses)
 	}
 }
 
-// TestSymbolsArePacked: a terminal at rest keeps no symbols, and learns them again.
+// TestSymbolsArePacked checks that an idle terminal keeps no symbols, and learns them again.
 func TestSymbolsArePacked(t *testing.T) {
 	var tb Tables
 	printed := strings.Repeat("漢字👩‍💻 ok 👍🏽", 50)
@@ -55,7 +55,7 @@ func TestSymbolsArePacked(t *testing.T) {
 	}
 }
 
-// TestSymbolEnd finds the end of what stands before a character that joinsNothing, wherever that is.
+// TestSymbolEnd finds the end of the text before a character that is not joinsNothing, at any position.
 func TestSymbolEnd(t *testing.T) {
 	for c := range 256 {
 		for at := range symbolBytes {

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// events reads all of b in pieces of size n and tells what came; text is passed over, as
-// the terminal prints it.
+// events reads b in pieces of size n and returns the events. Text is skipped, as the terminal prints it.
 func events(p *Parser, b []byte, n int) string {
 	var out []string
 	for len(b) > 0 {
@@ -78,7 +77,7 @@ func TestFastCsi(t *testing.T) {
 	for _, in := range []string{"\x1b[m", "\x1b[0m", "\x1b[;m", "\x1b[1;;3H", "\x1b[12;345r", "\x1b[1;2;3;4;5;6t", "\x1b[;5H", "\x1b[1;m", "\x1b[65535;00012A"} {
 		var quick, slow Parser
 		if n := quick.FastCsi([]byte(in)); n != len(in) {
-			t.Errorf("%q: %d bytes taken", in, n)
+			t.Errorf("%q: %d bytes consumed", in, n)
 		}
 		_, e := slow.Next([]byte(in))
 		if a, b := describe(&quick, Csi), describe(&slow, e); a != b {
@@ -88,7 +87,7 @@ func TestFastCsi(t *testing.T) {
 	for _, in := range []string{"\x1b[", "\x1b[1", "\x1b[?1h", "\x1b[1:2m", "\x1b[1 q", "\x1b[99999A", "\x1b[000001m", "\x1b[12345678901;1m", "\x1b[1\x18m", "\x1bD  "} {
 		var p Parser
 		if n := p.FastCsi([]byte(in)); n != 0 {
-			t.Errorf("%q: %d bytes taken", in, n)
+			t.Errorf("%q: %d bytes consumed", in, n)
 		}
 	}
 }
@@ -98,7 +97,7 @@ func TestFastPrivate(t *testing.T) {
 	for _, in := range []string{"\x1b[?h", "\x1b[?2026h", "\x1b[?25;1049;l", "\x1b[?;J", "\x1b[?12345n"} {
 		var quick, slow Parser
 		if n := quick.FastPrivate([]byte(in)); n != len(in) {
-			t.Errorf("%q: %d bytes taken", in, n)
+			t.Errorf("%q: %d bytes consumed", in, n)
 		}
 		_, e := slow.Next([]byte(in))
 		if a, b := describe(&quick, Csi), describe(&slow, e); a != b {
@@ -108,7 +107,7 @@ func TestFastPrivate(t *testing.T) {
 	for _, in := range []string{"\x1b[?", "\x1b[?1", "\x1b[1h", "\x1b[>1u", "\x1b[??1h", "\x1b[1?h", "\x1b[?1$p", "\x1b[?1:2h", "\x1b[?123456h", "\x1b[?1\x18h"} {
 		var p Parser
 		if n := p.FastPrivate([]byte(in)); n != 0 {
-			t.Errorf("%q: %d bytes taken", in, n)
+			t.Errorf("%q: %d bytes consumed", in, n)
 		}
 	}
 }
@@ -157,7 +156,7 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		tail := []byte(";4m\x07\x1b\\\x1b[5A")
 		if a, b := events(&p, tail, 3), events(&again, tail, 3); a != b {
-			t.Fatalf("%q goes on as %s, want %s", in, b, a)
+			t.Fatalf("%q continues as %s, want %s", in, b, a)
 		}
 		if _, ok := again.Restore(raw); ok {
 			events(&again, tail, 3)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// stringsCases are control strings: how they begin, what they may hold, and what ends them.
-// Each is fed in pieces of every size, so every place is cut once.
+// stringsCases lists control strings: their start, their possible content, and what ends them. Each is fed in pieces of
+// every size, so every place is cut once.
 var stringsCases = []struct{ name, in, want string }{
 	{"OSC by ST", "\x1b]2;t\x1b\\", `4:"2;t"/false`},
 	{"OSC by BEL", "\x1b]2;t\x07", `4:"2;t"/true`},
@@ -54,7 +54,7 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// A string is the same wherever it is put down and taken up again by a snapshot.
+// TestStringsThroughSnapshots checks that a string is the same wherever it is interrupted and continued by a snapshot.
 func TestStringsThroughSnapshots(t *testing.T) {
 	for _, c := range stringsCases {
 		for at := range len(c.in) {
@@ -71,7 +71,7 @@ func TestStringsThroughSnapshots(t *testing.T) {
 	}
 }
 
-// What Next takes of a sequence is all of it and no more: the text behind is left.
+// TestNextStopsAtTheEnd checks that Next reads a whole sequence and no more: following text is left.
 func TestNextStopsAtTheEnd(t *testing.T) {
 	for _, in := range []string{"\x1b[1;2H", "\x1bD", "\x1b(0", "\x1b]2;t\x07", "\x1b]2;t\x1b\\", "\x1bPq\x1b\\", "\x1b_G\u009c", "\n", "\u009b5A"} {
 		var p Parser
@@ -79,7 +79,7 @@ func TestNextStopsAtTheEnd(t *testing.T) {
 		for string(rest) != "text" {
 			n, _ := p.Next(rest)
 			if n == 0 || len(rest)-n < len("text") {
-				t.Fatalf("%q: %d bytes of %q are taken", in, n, rest)
+				t.Fatalf("%q: %d bytes of %q are consumed", in, n, rest)
 			}
 			rest = rest[n:]
 		}
@@ -89,11 +89,11 @@ func TestNextStopsAtTheEnd(t *testing.T) {
 	}
 }
 
-// Parameters: omitted, zero, huge, too many, and which of them are sub-parameters.
+// TestParameters checks parameters: omitted, zero, huge, too many, and which of them are sub-parameters.
 func TestParameters(t *testing.T) {
 	for _, c := range []struct {
 		in     string
-		values []int // Param(i, 7): what is there, or 7
+		values []int // Param(i, 7): the parameter, or 7
 		counts []int // Count(i): as a count, at least one
 		subs   []bool
 	}{
@@ -141,7 +141,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// Every byte in every state leads to a state that there is, and takes at least one byte.
+// TestEveryByteInEveryState checks that every byte in every state leads to a valid state, and consumes at least one
+// byte.
 func TestEveryByteInEveryState(t *testing.T) {
 	begun := []string{"", "\x1b", "\x1b(", "\x1b[", "\x1b[1", "\x1b[1 ", "\x1b[1?", "\x1bP", "\x1bP1", "\x1bP1$", "\x1bPq", "\x1bP1?", "\x1b]", "\x1b]2\x1b", "\x1bX", "\x1b_", "\xc2", "\x1b[\xc2"}
 	for _, before := range begun {
@@ -153,10 +154,10 @@ func TestEveryByteInEveryState(t *testing.T) {
 			}
 			n, e := p.Next([]byte{byte(c)})
 			if n > 1 || n == 0 && p.State != Ground {
-				t.Errorf("%q and %02x: %d bytes taken", before, c, n)
+				t.Errorf("%q and %02x: %d bytes consumed", before, c, n)
 			}
 			got := fmt.Sprint(describe(&p, e), p.State)
-			// It has to come to an end with what ends everything.
+			// It must end with what ends every string.
 			if after := events(&p, []byte("\x18\x1b[9A"), 1); !strings.HasSuffix(after, "3:A[9]/0") {
 				t.Errorf("%q and %02x (%s): CAN and a sequence give %q", before, c, got, after)
 			}

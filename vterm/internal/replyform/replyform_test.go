@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// forms are one answer or more of each kind, and what looks like one and is none: another number,
-// a number that is too long, a byte that output could have chosen, an end that is missing.
+// forms has one reply or more of each kind, and texts that only look like one: another number, a number that is too
+// long, a byte that output could have chosen, a missing end.
 var forms = []struct {
 	kind string
 	good []string
@@ -57,7 +57,7 @@ func TestForms(t *testing.T) {
 		}
 		for _, answer := range f.bad {
 			if seen, err := CountByForm([]byte(answer)); err == nil {
-				t.Errorf("%q is taken for %v", answer, seen)
+				t.Errorf("%q is read as %v", answer, seen)
 			}
 			// Nor does it pass between answers that are good.
 			if _, err := CountByForm([]byte("\x1b[0n" + answer + "\x1b[0n")); err == nil {
@@ -79,7 +79,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Answers one after the other are counted by kind, up to the first that is none.
+// TestCheckCounts checks that consecutive replies are counted by kind, up to the first that is none.
 func TestCheckCounts(t *testing.T) {
 	for _, c := range []struct {
 		in   string
@@ -117,7 +117,7 @@ func TestCheckCounts(t *testing.T) {
 	}
 }
 
-// No two kinds begin alike, so that the order of the table decides nothing.
+// TestKindsAreApart checks that no two kinds start alike, so that the order of the table does not matter.
 func TestKindsAreApart(t *testing.T) {
 	for _, f := range forms {
 		for _, answer := range f.good {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBlocks: how many columns the characters of a block take, by what UAX #11 and the general
-// category say of them. Each row is a range that is the same throughout.
+// TestBlocks checks the widths of a block's characters, by UAX #11 and the general category. Each row is a range with
+// one width.
 func TestBlocks(t *testing.T) {
 	for _, b := range []struct {
 		name        string
@@ -90,7 +90,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestProperties: what is asked of single code points.
+// TestProperties checks the properties of single code points.
 func TestProperties(t *testing.T) {
 	for _, c := range []struct {
 		name                                  string
@@ -181,8 +181,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Awaits tells of every state in which a code point that usually begins a cluster can join one: the
-// quick ways print a starter without asking otherwise.
+// TestAwaits checks that Awaits covers every state in which a code point that usually starts a cluster can join one:
+// the fast paths print a starter without another check.
 func TestAwaits(t *testing.T) {
 	before := []string{"a", "e\u0301", "\u1100", "\uac00", "\uac01", "\u1161", "\U0001F469", "\U0001F469\u200d", "a\u200d", "\U0001F1E9", "\U0001F1E9\U0001F1EA", "\u0600", "\u0915\u094d", "\u200b", "你"}
 	for _, s := range before {
@@ -192,18 +192,18 @@ func TestAwaits(t *testing.T) {
 		}
 		for r := rune(0xa0); r < 0x30000; r++ {
 			p := Of(r)
-			if !p.Starter() || p.Columns() == 0 { // what has no width goes the long way
+			if !p.Starter() || p.Columns() == 0 { // characters without width take the slow path
 				continue
 			}
 			if _, joined := Step(state, p); joined && !Awaits(state) {
-				t.Errorf("after %+q %U joins, which nothing says", s, r)
+				t.Errorf("after %+q %U joins, which Awaits does not report", s, r)
 				break
 			}
 		}
 	}
 }
 
-// A state that is 0 joins nothing, and a start is never 0.
+// TestStart checks that a state of 0 joins nothing, and that a start is never 0.
 func TestStart(t *testing.T) {
 	for r := rune(0); r < 0x20000; r++ {
 		p := Of(r)

@@ -30,7 +30,7 @@ func stepsOf() (table [stateBits + 1][stepBits + 1]State) {
 	return table
 }
 
-// The table is what step says, for every state and property.
+// TestSteps checks that the table equals the results of step, for every state and property.
 func TestSteps(t *testing.T) {
 	table := stepsOf()
 	if *update {
@@ -72,8 +72,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What a run of Han is printed by: U+4000 to U+9FFF are two columns wide everywhere, begin a cluster of their own, and nothing
-// but a mark joins them.
+// TestHan checks that U+4000 to U+9FFF, which are printed as runs of Han, are two columns wide everywhere and start a
+// cluster, and only a mark joins them.
 func TestHan(t *testing.T) {
 	for r := rune(0x4000); r <= 0x9fff; r++ {
 		if p := Of(r); p.Class() != 2 || Start(p) != Plain || !p.Plain() {

@@ -23,7 +23,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestStep cuts strings into clusters; "|" stands where a break is due (UAX #29, but for letters with columns of their
+// TestStep cuts strings into clusters; "|" marks an expected break (UAX #29, except for letters with columns of their
 // own).
 //
 // FAULT: B27
@@ -61,7 +61,7 @@ func TestClass(t *testing.T) {
 		}
 		p := Of(r)
 		if r >= 0xd800 && r < 0xe000 {
-			c = uniform[r>>6] // what would be encoded is U+FFFD
+			c = uniform[r>>6] // encoded, it would be U+FFFD
 			p = 0
 		}
 		if r < 0xa0 || !p.Starter() {

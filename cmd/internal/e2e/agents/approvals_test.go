@@ -80,7 +80,7 @@ func TestApprovalsOverReplacedDaemons(t *testing.T) {
 				}
 			}
 			if s := i.Info("s"); len(s.Approvals) != 1 {
-				t.Errorf("the session does not say that it needs an approval: %+v", s.Approvals)
+				t.Errorf("the session does not show that it needs an approval: %+v", s.Approvals)
 			}
 			i.Run("approvals", "answer", "--all", "once")
 			callers.Wait()
@@ -134,7 +134,7 @@ func TestApproval_Withdrawn_WhenCallerBreaksOff(t *testing.T) {
 	}
 	for _, job := range e2e.Decode[[]api.Job](t, i.Run("jobs", "--json")) {
 		var end api.Job
-		e2e.Eventually(t, "the job has ended", func() bool { // right after its approval has gone
+		e2e.Eventually(t, "the job has ended", func() bool { // right after its approval has closed
 			end = e2e.Decode[api.Job](t, i.Run("jobs", "show", job.ID, "--json"))
 			return end.State == "done"
 		})
@@ -143,7 +143,7 @@ func TestApproval_Withdrawn_WhenCallerBreaksOff(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(i.Dir + "/made"); err == nil {
-		t.Error("what nobody allowed was run")
+		t.Error("a command was run without an approval")
 	}
 }
 
@@ -196,7 +196,7 @@ func TestLinesApprovedTogether_RunWithoutFurtherApproval(t *testing.T) {
 	for n, job := range jobs {
 		e2e.Eventually(t, "the line has ended", func() bool {
 			if list := approvals(i); len(list) > 0 {
-				t.Fatalf("it is asked about again: %+v", list)
+				t.Fatalf("it needs approval again: %+v", list)
 			}
 			return e2e.Decode[api.Job](t, i.Run("jobs", "show", job, "--json")).State == "done"
 		})
@@ -300,7 +300,7 @@ func TestCommandWithoutItsEnvironment(t *testing.T) {
 	mark := filepath.Join(i.Dir, "state", "wanted", id)
 	dir, err := os.ReadFile(mark)
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("nothing outlives a daemon in memory here")
+		t.Skip("memory does not outlive a daemon on this system")
 	}
 	if err != nil || len(dir) == 0 {
 		t.Fatal(err)
@@ -321,7 +321,7 @@ func TestCommandWithoutItsEnvironment(t *testing.T) {
 		t.Error("it was started")
 	}
 	if said := <-told; strings.HasPrefix(said, "0 ") || !strings.Contains(said, "give it again") || strings.Contains(said, "session's name") {
-		t.Errorf("who waited for it is told %q", said)
+		t.Errorf("the waiting caller got %q", said)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestPrompt_ReportedAtOnceAndAfterRestart(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc to see who reads")
+		t.Skip("needs /proc to find the reading process")
 	}
 	i := e2e.New(t)
 	i.Run("new", "-n", "silent", "--", "cat")
@@ -46,7 +46,7 @@ func TestPrompt_ReportedAtOnceAndAfterRestart(t *testing.T) {
 	seen("after a restart")
 }
 
-// TestWhatToDoAboutALineThatAsks times out on a line that waits for input. The error says so and how to answer. An
+// TestWhatToDoAboutALineThatAsks times out on a line that waits for input. The error reports that and how to answer. An
 // unknown exit status does not refer users to the daemon's log.
 //
 // FEATURES: R93

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// executable is a shell script that is executed by its path: what it does is on no line.
+// executable creates a shell script that is executed by its path: its commands are on no command line.
 func executable(t *testing.T, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
@@ -21,7 +21,7 @@ func executable(t *testing.T, lines ...string) string {
 	return path
 }
 
-// cleared begins a command with an environment that knows this instance and nothing else.
+// cleared returns a command whose environment has only the variables of this instance.
 func cleared(i *e2e.Instance) string {
 	words := "env -i PATH=\"$PATH\""
 	for _, kv := range i.Env {
@@ -40,8 +40,8 @@ func TestLabelCannotBeDropped(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
-	i.Run("config", "set", "policy.executions", "never") // else the longterm that it starts is judged already
-	longterm := filepath.Join(i.Dir, "longterm")         // what it does is by its name
+	i.Run("config", "set", "policy.executions", "never") // else the longterm that it starts would be judged already
+	longterm := filepath.Join(i.Dir, "longterm")         // its name selects its function
 	if err := os.Symlink(i.Exe, longterm); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestAgentsKeysInAPersonsSession(t *testing.T) {
 		agent("keys", "work", "C-c")
 	}
 	if said, code := agent("send", "work", "echo one >one", "--enter"); code != 0 {
-		t.Errorf("what is allowed: status %d, %s", code, said)
+		t.Errorf("allowed command: status %d, %s", code, said)
 	}
 	e2e.Eventually(t, "the session has received the input", func() bool { _, err := os.Stat(filepath.Join(dir, "one")); return err == nil })
 	i.Run("wait", "--for", "prompt", "work")
@@ -155,13 +155,13 @@ func TestAgentsLinesForAProgramInTheShell(t *testing.T) {
 	i.Run("send", "work", "-e", python+" -q")
 	i.Run("wait", "--for", "text=>>>", "work")
 	if out, errOut, _ := i.Try("exec", "--foreign", "--wait", "work", "print(7)"); out != "7\n" {
-		t.Fatalf("python is not there: %q %s", out, errOut)
+		t.Fatalf("python is missing: %q %s", out, errOut)
 	}
 	if out, errOut, code := bot.Try("exec", "--foreign", "--wait", "work", "print(6*7)"); out != "42\n" || code != 0 {
-		t.Fatalf("code that harms nothing: status %d, %q %s; asked: %s", code, out, errOut, i.Run("approvals", "--json"))
+		t.Fatalf("harmless code: status %d, %q %s; approval: %s", code, out, errOut, i.Run("approvals", "--json"))
 	}
 	if _, errOut, code := bot.Try("exec", "--foreign", "work", "mkfs /dev/sda"); code == 0 || !strings.Contains(errOut, "hard:device") {
-		t.Errorf("what the shell must not run: status %d, %s", code, errOut)
+		t.Errorf("code that the shell must not run: status %d, %s", code, errOut)
 	}
 	ask := func(line, rule string) {
 		t.Helper()

@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// clientArgs are what the programs that use a client are given, in an instance that serves TCP: its socket, its URL, a
-// token that only looks, and the daemon's process.
+// clientArgs returns the arguments of the programs that use a client, in an instance that serves TCP: its socket, its
+// URL, a view-only token, and the daemon's process.
 func clientArgs(i *e2e.Instance) []string {
 	i.T.Helper()
 	i.Run("config", "set", "http.listen", "127.0.0.1:0")
@@ -29,7 +29,7 @@ func clientArgs(i *e2e.Instance) []string {
 	return []string{st.Socket, "http://" + st.HTTP, token, strconv.Itoa(st.DaemonPID)}
 }
 
-// beside puts a client and the program that uses it into a directory.
+// beside copies a client and the program that uses it into a directory.
 func beside(t *testing.T, client, program string) string {
 	t.Helper()
 	dir := t.TempDir()

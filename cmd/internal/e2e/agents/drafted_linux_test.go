@@ -74,7 +74,7 @@ const (
 	rebuild      = "rm -rf build && sh make.sh && echo built"
 )
 
-// runs begins an agent's command, and returns a function that waits for its end.
+// runs starts an agent's command, and returns a function that waits for its end.
 func runs(i *e2e.Instance, project, line string, more ...string) (result func() (api.Result, int)) {
 	var r api.Result
 	var out, errOut string
@@ -94,8 +94,9 @@ func runs(i *e2e.Instance, project, line string, more ...string) (result func() 
 	}
 }
 
-// A command that the rules would ask about runs at once in a draft. The request shows its exit status, its output and its changes; once
-// commits them, reject discards them, and the agent commits nothing.
+// TestDraftVerdict_AsksAboutChanges_AfterTheRun checks that a command that needs approval runs at once in a draft, and
+// that the request shows its exit status, its output and its changes. An answer "once" commits them, "reject" discards
+// them, and the agent commits nothing.
 //
 // FEATURES: R126
 func TestDraftVerdict_AsksAboutChanges_AfterTheRun(t *testing.T) {
@@ -143,7 +144,8 @@ func TestDraftVerdict_AsksAboutChanges_AfterTheRun(t *testing.T) {
 	}
 }
 
-// A run that changes nothing asks nothing, and what a draft does not hold is asked about before it runs, with the reason.
+// TestDraftVerdict_AsksBefore_WhenADraftHoldsTooLittle checks that a run without changes needs no approval, and that a
+// command with effects outside of a draft needs it before it runs, with the reason.
 //
 // FEATURES: R126
 func TestDraftVerdict_AsksBefore_WhenADraftHoldsTooLittle(t *testing.T) {
@@ -200,7 +202,8 @@ func TestDraftVerdict_AsksBefore_InOtherSandboxes(t *testing.T) {
 	}
 }
 
-// A change from outside makes a conflict: the answer is refused, and the request stays open.
+// TestDraftVerdict_RefusesTheAnswer_WhenChangesConflict checks that a change from outside makes a conflict: the answer
+// is rejected, and the request stays pending.
 //
 // FEATURES: R126
 func TestDraftVerdict_RefusesTheAnswer_WhenChangesConflict(t *testing.T) {
@@ -223,8 +226,8 @@ func TestDraftVerdict_RefusesTheAnswer_WhenChangesConflict(t *testing.T) {
 	}
 }
 
-// The daemon is killed when the command is given, while it runs, while the user is asked and during the commit. It runs once, and the
-// answer is carried out.
+// TestDraftVerdict_OutlivesTheDaemon kills the daemon when the command is submitted, while it runs, during the approval
+// and during the commit. The command runs once, and the answer is applied.
 //
 // FEATURES: R126 R107
 func TestDraftVerdict_OutlivesTheDaemon(t *testing.T) {
@@ -275,8 +278,9 @@ func TestDraftVerdict_OutlivesTheDaemon(t *testing.T) {
 	}
 }
 
-// A line of exec runs in a draft, too, in the shell's directory and with its exported variables. A line that changes or uses the state of the
-// shell is asked about before it runs.
+// TestDraftVerdict_HoldsForLines_WithoutStateOfTheShell checks that a line of exec also runs in a draft, in the shell's
+// directory and with its exported variables. A line that changes or uses the state of the shell needs approval before
+// it runs.
 //
 // FEATURES: R126
 func TestDraftVerdict_HoldsForLines_WithoutStateOfTheShell(t *testing.T) {
@@ -351,7 +355,8 @@ env -u X rm -rf ~ ; git clean -fdx
 cp -r /dev/null ~/keep
 printf '#!/bin/sh\nexec rm -rf ~\n' > clean; chmod +x clean; ./clean`
 
-// No line of an agent removes a file of the home directory or of the project before a user has allowed it, whether it runs in a draft or not.
+// TestDraftVerdict_LosesNoFiles_WhenLinesEmptyTheHome checks that no line of an agent removes a file of the home
+// directory or of the project before a user has allowed it, in a draft or not.
 //
 // FEATURES: R126
 func TestDraftVerdict_LosesNoFiles_WhenLinesEmptyTheHome(t *testing.T) {

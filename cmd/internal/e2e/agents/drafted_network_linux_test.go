@@ -12,8 +12,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// With a network in the profile of drafts, a download from a listed host runs in a draft, and its file is committed after an answer. All else
-// over the network is asked about before it runs.
+// TestDraftVerdict_RunsDownloads_WhenTheProfileHasANetwork checks that with a network in the profile of drafts, a
+// download from a listed host runs in a draft, and that its file is committed after an answer. Other network access
+// needs approval before the run.
 //
 // FEATURES: R126
 func TestDraftVerdict_RunsDownloads_WhenTheProfileHasANetwork(t *testing.T) {

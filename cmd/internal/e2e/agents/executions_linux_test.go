@@ -16,7 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// judgedInstance is one whose rules deny touch and ask about date, where executions can be judged.
+// judgedInstance returns an instance whose rules deny touch and require approval for date. It skips the test where
+// executions cannot be checked.
 func judgedInstance(t *testing.T) *e2e.Instance {
 	t.Helper()
 	if err := confine.Probe(); err != nil {
@@ -109,7 +110,7 @@ for path in (fd, "/proc/self/fd/%d" % fd):
 			t.Errorf("%s\n%s", out, errOut)
 		}
 	})
-	out := i.Run("run", "--", "sh", script(t, "cd "+t.TempDir(), "/???/t?uch F && echo touched")) // a user's own
+	out := i.Run("run", "--", "sh", script(t, "cd "+t.TempDir(), "/???/t?uch F && echo touched")) // a user's own command
 	if !strings.Contains(out, "touched") {
 		t.Errorf("a user's: %q", out)
 	}
@@ -154,7 +155,7 @@ func TestExecutionOutlivesTheDaemon(t *testing.T) {
 	if s := i.Info("mk"); s.State != "running" || s.Executions != api.ExecutionsJudged {
 		t.Errorf("%s, %q", s.State, s.Executions)
 	}
-	// make's shell is asked about, and what it executes.
+	// The shell of make needs approval, and so does the program that it executes.
 	e2e.Eventually(t, "the session has ended", func() bool {
 		for _, a := range asked() {
 			i.Try("approvals", "answer", a, "once")
@@ -217,7 +218,7 @@ func TestWhoseExecutionsAreJudged(t *testing.T) {
 	}
 }
 
-// waiting is a verb under way that has said which approval it waits for.
+// waiting is a running verb that has printed which approval it waits for.
 type waiting struct {
 	cmd    *exec.Cmd
 	id     string // of the approval
@@ -239,19 +240,19 @@ func waitsFor(t *testing.T, i *e2e.Instance, args ...string) *waiting {
 	line, err := w.errOut.ReadString('\n')
 	after, ok := strings.CutPrefix(line, "longterm: waiting for approval ")
 	if w.id, _, _ = strings.Cut(after, ": "); !ok {
-		t.Fatalf("%v said %q (%v)", args, line, err)
+		t.Fatalf("%v printed %q (%v)", args, line, err)
 	}
 	return w
 }
 
-// end is what else it says on standard error, and its status.
+// end returns the rest of standard error, and the status.
 func (w *waiting) end(t *testing.T) (errOut string, status int) {
 	t.Helper()
 	rest, err := io.ReadAll(w.errOut)
 	if err != nil {
 		t.Error(err)
 	}
-	_ = w.cmd.Wait() // its status is looked at
+	_ = w.cmd.Wait() // the status is read below
 	return string(rest), w.cmd.ProcessState.ExitCode()
 }
 
@@ -293,7 +294,7 @@ func TestWaiters_SeeApprovalWithinALine(t *testing.T) {
 			errOut, status := w.end(t)
 			for _, want := range []string{"longterm: not run: ", "date", ": Rejected by ", "not at night"} {
 				if !strings.Contains(errOut, want) || status == 0 {
-					t.Errorf("%q is not told: %d, %q", want, status, errOut)
+					t.Errorf("%q is not reported: %d, %q", want, status, errOut)
 				}
 			}
 		})

@@ -76,7 +76,7 @@ func TestClearedInput_NotJudgedWithTheLine(t *testing.T) {
 	rejected(t, i, agents, file, "send", "s", "touch "+file, "-e")
 }
 
-// rejected has a verb with an environment be asked about, and rejects it: a file is not made by then.
+// rejected runs a verb that needs approval, with an environment, and rejects it: no file exists afterwards.
 func rejected(t *testing.T, i *e2e.Instance, env []string, file string, verb ...string) {
 	t.Helper()
 	own := i.Env

@@ -29,7 +29,7 @@ func TestAgentLines(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		for line := range strings.Lines(string(out)) {
-			// Under hard some lines are asked about that do no harm; how many is bounded by the test of their verdicts.
+			// Under hard some harmless lines need approval; the test of their verdicts bounds their number.
 			if strings.HasPrefix(line, sh+" ") && !strings.Contains(line, "the right verdict is allow") {
 				t.Error(strings.TrimSpace(line))
 			}

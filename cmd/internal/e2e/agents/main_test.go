@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package agents tests what agents do and may do: MCP, approvals, rules, executions.
+// Package agents tests the abilities and limits of agents: MCP, approvals, rules, executions.
 package agents
 
 import (

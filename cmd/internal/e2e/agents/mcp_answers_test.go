@@ -27,9 +27,9 @@ func TestMCPProgress_SummarisesRepeatedLines(t *testing.T) {
 	text, m := a.call("wait", arguments{"for": []string{session}, "until": "text=over"})
 	results, _ := m["results"].([]any)
 	if len(text) > 500 || len(results) != 1 || !strings.Contains(text, "target 1 ") || !strings.Contains(text, "target 100 ") || !strings.Contains(text, "[… 98 lines left out") {
-		t.Errorf("%d bytes tell how it gets on:\n%s", len(text), text)
+		t.Errorf("%d bytes of progress:\n%s", len(text), text)
 	}
-	if strings.Contains(text, "until holds: ") { // the caller knows what
+	if strings.Contains(text, "until holds: ") { // the caller knows the condition
 		t.Errorf("%s", text)
 	}
 	if err := os.WriteFile(filepath.Join(i.Dir, "go"), nil, 0o600); err != nil {
@@ -59,7 +59,7 @@ func TestAgentsWaitForTheFirst(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	text, _ = a.call("wait", arguments{"for": []string{other["job"].(string), first["job"].(string)}})
-	if !strings.Contains(text, "something") || !strings.Contains(text, "late") { // it asks, which was waited for, too
+	if !strings.Contains(text, "something") || !strings.Contains(text, "late") { // it needs input, which ends the wait too
 		t.Errorf("%s", text)
 	}
 	a.call("stop", arguments{"id": still["job"]})
@@ -84,7 +84,7 @@ func TestAgentsSeeTheScreen(t *testing.T) {
 	if end["session"] != nil || end["message"] != nil {
 		t.Errorf("%v", end)
 	}
-	a.expects("input", arguments{"session": m["session"], "text": "g", "max_tokens": 50}, "[screen · version ", "top of the page\na line") // its redraws are left out
+	a.expects("input", arguments{"session": m["session"], "text": "g", "max_tokens": 50}, "[screen · version ", "top of the page\na line") // its redraws are omitted
 	a.expects("wait", arguments{"for": []string{m["session"].(string)}}, "top of the page")
 	a.expects("input", arguments{"session": m["session"], "text": "q"}, "[exited 0")
 }

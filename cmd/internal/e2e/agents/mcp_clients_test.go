@@ -31,7 +31,7 @@ func nodeCommand(i *e2e.Instance, name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// program is a path of the program under its own name.
+// named returns a path of a program under its own name.
 func named(i *e2e.Instance) string {
 	i.T.Helper()
 	path := filepath.Join(i.T.TempDir(), "longterm")

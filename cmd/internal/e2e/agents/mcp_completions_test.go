@@ -54,14 +54,14 @@ func TestAgentHearsOfCompletions(t *testing.T) {
 		select {
 		case got := <-told:
 			if got != uri {
-				t.Fatalf("told of %s", got)
+				t.Fatalf("notified of %s", got)
 			}
 		case <-t.Context().Done():
-			t.Fatal("not told")
+			t.Fatal("not notified")
 		}
 		c := read(after)
 		if len(c.Completions) != 1 || c.Completions[0].Kind != "job" || *c.Completions[0].ExitCode != exit {
-			t.Fatalf("told of %+v", c)
+			t.Fatalf("notified of %+v", c)
 		}
 		return c
 	}
@@ -72,7 +72,7 @@ func TestAgentHearsOfCompletions(t *testing.T) {
 	}
 	first = next(6, first.Cursor) // one, though its session ended, too
 	if again := read(0); len(again.Completions) != 1 || again.Cursor != first.Cursor {
-		t.Errorf("what was not acknowledged is %+v", again)
+		t.Errorf("unacknowledged: %+v", again)
 	}
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -88,6 +88,6 @@ func TestAgentHearsOfCompletions(t *testing.T) {
 		t.Errorf("after it was away: %+v", c)
 	}
 	if _, err := a.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri + "?ack=x"}); err == nil {
-		t.Error("a wrong cursor is taken")
+		t.Error("an invalid cursor is accepted")
 	}
 }

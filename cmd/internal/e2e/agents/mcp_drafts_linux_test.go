@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// An agent works in a session with a draft: the results of its lines have the number of changes, and the resources of the session
-// list them. It cannot commit them.
+// TestDraftResources_ReadableByAgent lets an agent work in a session with a draft: the results of its lines have the
+// number of changes, and the resources of the session list them. The agent cannot commit them.
 //
 // FEATURES: R85, R124
 func TestDraftResources_ReadableByAgent(t *testing.T) {

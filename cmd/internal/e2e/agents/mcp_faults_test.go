@@ -19,11 +19,10 @@ import (
 )
 
 // TestAgentsReadWhatTheyAskFor reads invalid ranges, which are rejected with a corrected call: a range that ends before
-// its start, and one that another command printed. Of a command and a range it gets the intersection. Beyond the end
-// nothing is new, and a condition that already held is reported as such.
+// its start, and one that another command printed. With a command and a range it gets the intersection. Beyond the end
+// there is no output, and a condition that already held is reported as such.
 //
 // FAULT: J
-//
 // FEATURES: R88
 func TestAgentsReadWhatTheyAskFor(t *testing.T) {
 	tier.Full(t)
@@ -44,7 +43,7 @@ func TestAgentsReadWhatTheyAskFor(t *testing.T) {
 	if !strings.Contains(text, "second-words") || strings.Contains(text, "first-words") {
 		t.Errorf("command 2 from 1 on:\n%s", text)
 	}
-	a.expects("read", arguments{"session": "sh", "command": 1, "since": end}, "printed nothing there", `read{"session":"sh","command":1}`)
+	a.expects("read", arguments{"session": "sh", "command": 1, "since": end}, "has no output in that range", `read{"session":"sh","command":1}`)
 	a.expects("exec", arguments{"line": "head -c 100000 /dev/zero; echo done"}, "bytes of binary data omitted")
 	a.expects("exec", arguments{"line": `for i in 1 2 3; do echo line$i; done; head -c 40 /bin/true; head -c 300 /dev/zero; echo; echo post; echo "error: behind it"; exit 3`},
 		"line1\nline2\nline3\npost\nerror: behind it\n[exited 3", "bytes of binary data omitted")
@@ -117,7 +116,7 @@ func TestAgentsStartOnce(t *testing.T) {
 	text, _ := a.call("list", arguments{})
 	for n := range 4 {
 		if name := fmt.Sprintf("k%d", n); strings.Count(text, name+"  ") != 1 || strings.Contains(text, name+"-2") {
-			t.Errorf("%s is not there once:\n%s", name, text)
+			t.Errorf("%s is not there exactly once:\n%s", name, text)
 		}
 	}
 }
@@ -152,7 +151,7 @@ func TestReadingCompletions_AcknowledgesNothing(t *testing.T) {
 		return r.Contents[0].Text
 	}
 	if got := read(reads, "ci"); !strings.Contains(got, "not allowed") {
-		t.Errorf("a subscription was made: %s", got)
+		t.Errorf("a subscription was created: %s", got)
 	}
 	read(changes, "ci")
 	changes.expects("exec", arguments{"line": "echo ended", "id": "tells"}, "ended")
@@ -234,7 +233,7 @@ func TestAgentsNameOfJobAndSession(t *testing.T) {
 	a.expects("start", arguments{"name": "build"}, "at its prompt")
 	a.expects("exec", arguments{"session": "build", "line": "echo not-run", "id": "build"}, `is the name of a session`, "another id")
 	if text, _ := a.call("read", arguments{"session": "build", "since": 0}); strings.Contains(text, "not-run") {
-		t.Errorf("it was run all the same:\n%s", text)
+		t.Errorf("it was run nevertheless:\n%s", text)
 	}
 	line := arguments{"session": "build", "line": "echo begun; sleep 1000", "id": "later", "yield": 0.1}
 	a.expects("exec", line, "running")
@@ -273,7 +272,7 @@ func TestTask_EndsWithPrompt_WithoutForms(t *testing.T) {
 	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for forms, w := range web { // by default the user is asked for passwords
+	for forms, w := range web { // by default passwords are entered on the web page
 		w.forms = forms
 		var d arguments
 		e2e.Eventually(t, "an approval request is pending", func() bool {
@@ -319,7 +318,7 @@ func TestAgentsInputAtAPrompt(t *testing.T) {
 	i.Run("approvals", "answer", fmt.Sprint(m["approval"]), "once")
 	text, _ := a.call("stop", arguments{"id": "sh"})
 	if !strings.Contains(text, "[killed") || !strings.Contains(text, "Ended by request") || strings.Contains(text, "once") {
-		t.Errorf("it is told again what it printed, or not that it was ended:\n%s", text)
+		t.Errorf("its output is repeated, or its end is not reported:\n%s", text)
 	}
 }
 

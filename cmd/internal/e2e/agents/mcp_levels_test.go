@@ -42,7 +42,7 @@ func TestTasksHoldToLevels(t *testing.T) {
 		return arguments{"taskId": "persons", "inputResponses": arguments{question: arguments{"action": "accept", "content": arguments{"answer": "yes"}}}}
 	}
 	if _, rpc := by["read"].request("tasks/update", "persons", yes()); rpc == nil || !strings.Contains(rpc["message"].(string), "not allowed (this client has level read)") {
-		t.Errorf("who only looks answered: %v", rpc)
+		t.Errorf("a view-only client answered: %v", rpc)
 	}
 	for _, l := range []string{"read", "change"} {
 		if _, rpc := by[l].request("tasks/cancel", "persons", arguments{"taskId": "persons"}); rpc == nil {
@@ -63,7 +63,7 @@ func TestTasksHoldToLevels(t *testing.T) {
 	long, _ := by["change"].request("tools/call", "exec", arguments{"name": "exec", "arguments": arguments{"line": "sleep 1000"}})
 	id, _ := long["taskId"].(string)
 	if _, rpc := by["read"].request("tasks/cancel", id, arguments{"taskId": id}); rpc == nil || !strings.Contains(rpc["message"].(string), "not allowed (this client has level read)") {
-		t.Errorf("who only looks ended what it has run at another level: %v", rpc)
+		t.Errorf("a view-only client ended a task that it started at another level: %v", rpc)
 	}
 	if _, rpc := by["change"].request("tasks/cancel", id, arguments{"taskId": id}); rpc != nil {
 		t.Errorf("an agent's own task: %v", rpc)

@@ -37,7 +37,7 @@ func newAgent(i *e2e.Instance, o *sdk.ClientOptions, args ...string) *agent {
 	return newAgentOf(i, "", io.Discard, o, args...)
 }
 
-// newAgentOf is newAgent with a revision of the protocol, the newest if empty, and with what goes to and fro written to log.
+// newAgentOf is newAgent with a revision of the protocol, the newest if empty, and with all messages written to log.
 func newAgentOf(i *e2e.Instance, version string, log io.Writer, o *sdk.ClientOptions, args ...string) *agent {
 	i.T.Helper()
 	cmd := i.Command(context.WithoutCancel(i.T.Context()), append([]string{"mcp"}, args...)...)
@@ -68,7 +68,7 @@ func (a *agent) call(tool string, args map[string]any) (string, map[string]any) 
 	return text.String(), m
 }
 
-// expects calls a tool and wants parts of its text.
+// expects calls a tool and checks that its text contains all parts.
 func (a *agent) expects(tool string, args map[string]any, want ...string) map[string]any {
 	a.t.Helper()
 	text, m := a.call(tool, args)
@@ -139,7 +139,7 @@ func TestAgentsSeeTheFailure(t *testing.T) {
 	}
 	cut, _ := m["omitted"].(map[string]any)
 	if cut == nil {
-		t.Fatalf("nothing is said of what is left out: %v", m)
+		t.Fatalf("omitted output is not reported: %v", m)
 	}
 	a.expects("read", arguments{"session": m["session"], "since": cut["from"], "to": cut["to"], "max_tokens": 50_000}, "cc -c file6000.c")
 }
@@ -151,14 +151,14 @@ func TestAgentSurvivesKills(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
-	dir := t.TempDir() // an agent's writes below longterm's own directory are asked about
+	dir := t.TempDir() // an agent's writes below longterm's own directory need approval
 	marks, goOn := filepath.Join(dir, "marks"), filepath.Join(dir, "go-on")
 	line := fmt.Sprintf("echo once >> %s; until [ -e %s ]; do sleep 0.05; done; echo finished; exit 4", marks, goOn)
 	a := newAgent(i, nil)
 	a.expects("exec", arguments{"line": line, "id": "the-call", "yield": 0.2}, "[running", `wait{"for":["the-call"]`)
 	var asked sync.WaitGroup
 	asked.Go(func() {
-		// Its server is killed: the client is told that it is gone, and asks another one.
+		// Its server is killed: the client is notified, and starts another one.
 		_, _ = a.CallTool(context.WithoutCancel(t.Context()), &sdk.CallToolParams{Name: "wait", Arguments: arguments{"for": []string{"the-call"}, "yield": 45}})
 	})
 	for _, pid := range []int{a.cmd.Process.Pid, i.Status().DaemonPID} {
@@ -232,7 +232,7 @@ func TestAgentAsksAgain(t *testing.T) {
 			t.Errorf("%q: declined after %d questions: %v", version, asked, m)
 		}
 		_ = a.Close()
-		if version != "" && strings.Contains(log.String(), "inputRequests") { // it would not know what that is; the SDK's does
+		if version != "" && strings.Contains(log.String(), "inputRequests") { // an older client would not understand it; the SDK's does
 			t.Errorf("%q: an answer that only newer clients understand", version)
 		}
 	}
@@ -250,12 +250,12 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(i.Dir, "script"), []byte("echo it >> "+ran+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	line := "cat " + i.Dir + "/script | sh" // what it runs is not known before
+	line := "cat " + i.Dir + "/script | sh" // its program is unknown before
 	a := newAgent(i, nil)
 	m := a.expects("exec", arguments{"line": line, "id": "asks", "yield": 45}, "[needs_approval", `next: wait{"for":["asks"]}`)
 	approval, _ := m["approval"].(string)
 	if why, _ := m["why"].(string); !strings.Contains(why, "rule ") || !strings.Contains(fmt.Sprint(m["message"]), why) {
-		t.Errorf("it is not told why a user is asked: %v", m)
+		t.Errorf("the reason of the approval is missing: %v", m)
 	}
 	a.expects("wait", arguments{"for": []string{"asks"}, "yield": 0.2}, "[needs_approval", approval)
 	a.expects("approvals", arguments{}, approval, "| sh", "asked by agent")
@@ -290,7 +290,7 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	a.expects("input", arguments{"session": "typing", "text": line, "enter": true, "id": "typed"}, "cursor")
 	a.expects("input", arguments{"session": "typing", "text": "rm -rf /", "enter": true}, "not allowed")
 	if m["state"] != "denied" || m["code"] != "denied" || m["why"] == nil || m["message"] == nil || m["output"] == nil {
-		t.Errorf("what was denied has the structured form %v", m)
+		t.Errorf("a denied call has the structured form %v", m)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestAgentSubscribes(t *testing.T) {
 			case uri := <-told:
 				delete(missing, uri)
 			case <-t.Context().Done():
-				t.Fatalf("not told of %v", missing)
+				t.Fatalf("not notified of %v", missing)
 			}
 		}
 	}
@@ -342,16 +342,16 @@ func TestAgentSubscribes(t *testing.T) {
 		}
 	}
 	if _, err := a.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "longterm://session/none/screen"}); err == nil || !strings.Contains(err.Error(), "not found") {
-		t.Errorf("a session that is not there: %v", err)
+		t.Errorf("a missing session: %v", err)
 	}
 }
 
-// web is an instance's MCP server over HTTP, asked by requests as they are on the wire.
+// web is an instance's MCP server over HTTP, which gets raw requests.
 type web struct {
 	t          *testing.T
 	url, token string
 	cmd        *exec.Cmd
-	forms      bool // it says that it shows forms
+	forms      bool // the client supports forms
 }
 
 func newWeb(i *e2e.Instance, args ...string) *web {
@@ -443,7 +443,7 @@ func TestTasksSurviveKills(t *testing.T) {
 		t.Fatalf("%v %v", begun, rpc)
 	}
 	if soon, rpc := w.request("tools/call", "exec", arguments{"name": "exec", "arguments": arguments{"line": "echo soon"}}); soon["resultType"] != "complete" {
-		t.Errorf("what ends at once became a task: %v %v", soon, rpc)
+		t.Errorf("a call that ends at once became a task: %v %v", soon, rpc)
 	}
 	for _, pid := range []int{w.cmd.Process.Pid, i.Status().DaemonPID} {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {

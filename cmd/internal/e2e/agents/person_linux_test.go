@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// ordinary are lines of a user's day, in words that all shells have. Those whose program is not there fail, and that
-// is ordinary, too.
+// ordinary lists lines of a user's day, in words that all shells have. Lines whose program is missing fail, which is
+// ordinary too.
 var ordinary = []string{
 	"git init -q repo", "git -C repo config user.email me@example.org", "git -C repo config user.name me",
 	"echo hello >repo/file", "git -C repo add -A", "git -C repo commit -q -m 'one; rm -rf / is only said'", "git -C repo log --oneline",
@@ -35,7 +35,7 @@ var ordinary = []string{
 	"mount", "df -h .", "ps aux | head -3", "history | tail -1", "true && false || true", "cd repo", "cd ..", "nice -n 5 true", "timeout 1 true", "nohup true",
 }
 
-// filters is what the kernel has a process asked about.
+// filters lists the system calls that the kernel must report for a process.
 func filters(t *testing.T, pid string) string {
 	t.Helper()
 	b, err := os.ReadFile("/proc/" + pid + "/status")
@@ -88,7 +88,7 @@ func TestUsersOwnSession_NeedsNoApproval(t *testing.T) {
 		if s.Executions == "judged" || len(s.Approvals) > 0 {
 			t.Errorf("%s: executions %s, approvals %v", shell, s.Executions, s.Approvals)
 		}
-		// Of this thread: whether filters can be had is tried on one that runs nothing else, perhaps the process's first.
+		// Support for filters is tested in a thread that runs nothing else, perhaps the process's first.
 		if ours, its := filters(t, "thread-self"), filters(t, strconv.Itoa(s.PID)); ours != its {
 			t.Errorf("%s has %s, and we have %s", shell, its, ours)
 		}

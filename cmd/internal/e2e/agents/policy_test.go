@@ -49,7 +49,7 @@ func TestRulesWhileTheDaemonRuns(t *testing.T) {
 	}
 	log, err := os.ReadFile(filepath.Join(i.Dir, "state", "daemon.log"))
 	if err != nil || !strings.Contains(string(log), "rules are not taken") {
-		t.Errorf("%v: the log says nothing of it", err)
+		t.Errorf("%v: the log has no entry for it", err)
 	}
 	i.Run("daemon", "restart")
 	e2e.Eventually(t, "the daemon uses the last valid rules", func() bool { r := i.Status().Rules; return r.Using == "kept" && r.Rules == 1 })

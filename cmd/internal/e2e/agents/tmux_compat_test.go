@@ -56,7 +56,7 @@ func (b *both) ours(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// outcome is what a command printed, and its exit status.
+// outcome is a command's output and exit status.
 func outcome(t *testing.T, cmd *exec.Cmd) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -71,7 +71,7 @@ func outcome(t *testing.T, cmd *exec.Cmd) (string, int) {
 	return out.String(), 0
 }
 
-// own is what differs between two servers: times, bytes, layouts, sockets.
+// own matches what differs between two servers: times, bytes, layouts, sockets.
 var own = regexp.MustCompile(`\(created [^)]*\)|\d+ bytes|\[layout .*\] @|/\S*/(s|tmux-s)\b`)
 
 func (b *both) compare(line string, args ...string) {
@@ -87,7 +87,7 @@ func (b *both) compare(line string, args ...string) {
 	}
 }
 
-// words are a line's words; ' keeps blanks together.
+// words returns a line's words; ' keeps blanks together.
 func words(line string) (all []string) {
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
@@ -109,7 +109,7 @@ func TestTmuxCompatIsAsTmux(t *testing.T) {
 	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
 		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
 	}
-	// A program's own way with sizes and commands of several words is in the table, too.
+	// A program's own notation of sizes and of commands with several words is in the table too.
 	where := "-F '#{session_name} #{session_id} #{window_index} #{window_id} #{pane_index} #{pane_id} #{pane_active} #{window_active} #{pane_width} #{pane_height}'"
 	panes := "list-panes -a " + where
 	for _, line := range strings.Split(strings.TrimSpace(`
@@ -254,7 +254,7 @@ func TestTmuxCompatChangesPlaces(t *testing.T) {
 		"new-window -t work -n second cat", "swap-pane -s work:0.0 -t work:1.0", panes,
 		"next-window -t work", "display-message -p '#I'", "previous-window -t work", "display-message -p '#I'", "last-window -t work", "display-message -p '#I'",
 		"next-window -t nope", "rotate-window -t work:1", panes,
-		// the window that is shown stays, whichever of its panes goes and wherever one begins
+		// The shown window stays, whichever of its panes closes and wherever one is created.
 		"kill-window -t work:1", "split-window -d -t work:0 cat", "new-window -t work -n later cat", "select-window -t work:0", "select-pane -t work:0.1", "kill-pane -t work:0.1", shown,
 		"split-window -t work:later cat", shown, "select-pane -t work:later.0", "join-pane -s work:later.0 -t work:0.0", "kill-pane -t work:0.1", shown,
 		"new-session -d -s whole -x 80 -y 24 cat", "split-window -h -t whole cat",
@@ -507,7 +507,7 @@ func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
 	if got := ours("list-panes -t w:one -F '#{pane_id}'"); got != "%0\n%4" {
 		t.Errorf("%q are left", got)
 	}
-	// What it was started with is not the caller's, and what is too long for a label is cut where a character ends.
+	// Its start environment is not the caller's, and text that is too long for a label is cut between characters.
 	b.env = []string{"TMUX=/x,1,0", "TMUX_PANE=%0", "GIVEN=1"}
 	long := "sleep 1000 # " + strings.Repeat("ü", 200)
 	outcome(t, b.ours("new-session", "-d", "-s", "env", "-e", "MORE=2", "-c", "/", "-n", "five", long))
@@ -566,7 +566,7 @@ func TestTmuxCompatTypesAndReads(t *testing.T) {
 	shows := func(which func(...string) *exec.Cmd, want string, args ...string) {
 		t.Helper()
 		got := ""
-		for range 500 { // each look takes some milliseconds
+		for range 500 { // each poll takes some milliseconds
 			if got, _ = outcome(t, which(args...)); strings.Contains(got, want) {
 				return
 			}

@@ -52,7 +52,7 @@ func TestBriefJSON(t *testing.T) {
 	}
 	screen := short(2500, `"rows":[`, "screen", "--json=brief", "b")
 	if strings.Count(screen, `"997"`) != 1 {
-		t.Errorf("a row comes twice: %s", screen)
+		t.Errorf("a row is repeated: %s", screen)
 	}
 	var full api.Result
 	if err := json.Unmarshal([]byte(i.Run("exec", "--json", "b", "echo hi")), &full); err != nil || full.Job == "" || full.State != "exited" {
@@ -168,7 +168,7 @@ func TestInterruptedExecPrintsWhatThereIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		i.Run("wait", "b", "--since", "0", "--for", "regexp=^before")
-		for done := false; !done; { // it has begun, and not only been echoed
+		for done := false; !done; { // the program has started, and not only been echoed
 			list := e2e.Decode[[]api.Job](t, i.Run("jobs", "--json", "--running"))
 			done = len(list) == 1 && list[0].State == "running"
 		}
@@ -227,7 +227,7 @@ func TestInterruptedTwice_SkipsGrace(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				for { // the steps come one after the other
+				for { // one step at a time
 					select {
 					case <-time.After(300 * time.Millisecond):
 						if cmd.Process.Signal(os.Interrupt) != nil {

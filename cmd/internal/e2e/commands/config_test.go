@@ -51,7 +51,7 @@ func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
 		return c.Using == "kept" && len(c.Problems) == 1 && strings.Contains(c.Problems[0], "config.toml:2:12: limits.sessions")
 	})
 	if starts(i) {
-		t.Error("the limit is gone with the mistake")
+		t.Error("an invalid configuration removed the limit")
 	}
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

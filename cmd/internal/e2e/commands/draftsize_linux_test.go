@@ -12,8 +12,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A session whose draft takes more space than its limit is ended, with a message. Its changes stay, and so does the limit when the
-// session is restored. A profile's limit holds for drafts without one of their own.
+// TestDraftSize_EndsSession checks that a session whose draft exceeds its size limit is ended, with a message. Its
+// changes stay, and so does the limit when the session is restored. A profile's limit applies to drafts without their
+// own.
 //
 // FEATURES: R124
 func TestDraftSize_EndsSession(t *testing.T) {
@@ -58,7 +59,7 @@ func TestDraftSize_EndsSession(t *testing.T) {
 	var changes api.Draft
 	decode(&changes, "changes", "s", "--json")
 	if changes.Limit != 1<<20 || !strings.Contains(strings.Join(changes.NotHeld, "\n"), "pass the limit") {
-		t.Errorf("restored: limit %d, not held %q", changes.Limit, changes.NotHeld)
+		t.Errorf("restored: limit %d, message %q", changes.Limit, changes.NotHeld)
 	}
 	i.Run("exec", "--wait", "s", "rm f*")
 	i.Run("exec", "--wait", "s", "echo fits > g")
@@ -87,8 +88,8 @@ func TestDraftSize_EndsSession(t *testing.T) {
 	}
 }
 
-// Programs in a draft read the caches of builds in the home directory, and write them privately: these changes are no changes of the draft,
-// and are lost with the session.
+// TestDraftCaches_ArePrivate checks that programs in a draft read the caches of builds in the home directory, and write
+// them privately: these changes are no changes of the draft, and are lost with the session.
 //
 // FEATURES: R124
 func TestDraftCaches_ArePrivate(t *testing.T) {

@@ -88,7 +88,7 @@ head -c 300000 /dev/urandom; printf '\033c'; echo; echo over; read x`
 	}
 	eventsOf(t, i, "", func() { i.Run("send", "a", "-e", "end") }, func(e api.Event) bool {
 		if e.Kind == "data" || e.Kind == "screen" || e.Kind == "binary" {
-			t.Errorf("%s, which nobody asked for", e.Kind)
+			t.Errorf("unrequested event %s", e.Kind)
 		}
 		return e.Kind != "state"
 	})
@@ -110,13 +110,13 @@ func TestWaitForAnyProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			i.Run("new", "-n", name, "--", "sh", "-c", "read x; "+prints+"; read x; "+strings.NewReplacer("60", "100", "6;", "6 7 8 9 10;").Replace(prints))
 			if _, _, code := i.Try("wait", name, "--for", "progress=50", "--timeout", "1ms"); code != api.ExitTimeout {
-				t.Errorf("before it began: %d", code)
+				t.Errorf("before its start: %d", code)
 			}
 			i.Run("send", name, "-e", "go")
 			i.Run("wait", name, "--for", "progress=60", "--timeout", "30s")
 		})
 	}
-	// A program that ends with its last line of progress has come to its end.
+	// A program that ends with its last line of progress is complete.
 	i.Run("new", "-n", "quick", "--", "sh", "-c", "read x; for n in 1 2 3 4; do echo \"[$n/4] CXX f$n.o\"; done")
 	i.Run("send", "quick", "-e", "go")
 	i.Run("wait", "quick", "--for", "progress=100", "--timeout", "30s")

@@ -76,10 +76,10 @@ func TestBackgroundCommand(t *testing.T) {
 	if j.State != "done" || j.Result.State != "killed" || j.Result.Signal != "SIGKILL" || j.Result.Output != "one\n" {
 		t.Errorf("stopped: %+v %+v", j, j.Result)
 	}
-	i.Run("info", "bg") // is kept as long as the job is
+	i.Run("info", "bg") // it is kept as long as the job
 	i.Run("jobs", "rm", id)
 	if _, _, code := i.Try("info", "bg"); code != api.ExitNotFound {
-		t.Errorf("the session of a forgotten job is there still")
+		t.Errorf("the session of a forgotten job still exists")
 	}
 }
 
@@ -288,7 +288,7 @@ func TestJobsOverARestart(t *testing.T) {
 	second := strings.TrimSpace(i.Run("exec", "--background", "--wait", "b", line(2)))
 	command := strings.TrimSpace(i.Run("run", "--background", "--", "sh", "-c", "read x < "+gates[0]+"; echo command; exit 9"))
 	for range 3 {
-		i.Run("ls") // has a daemon come up
+		i.Run("ls") // starts a daemon
 		if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +301,7 @@ func TestJobsOverARestart(t *testing.T) {
 	}
 	i.Run("run", "--", "sh", "-c", "echo now > "+gates[0])
 	if got := <-fore; got.code != 1 || got.out != "got now\n" {
-		t.Errorf("the line somebody waits for: %+v", got)
+		t.Errorf("the line that a caller waits for: %+v", got)
 	}
 	for id, want := range map[string]int{second: 2, command: 9} {
 		if out, errOut, code := i.Try("jobs", "wait", id); code != want {
@@ -313,7 +313,7 @@ func TestJobsOverARestart(t *testing.T) {
 	}
 }
 
-// busy says that a session's shell runs something.
+// busy reports whether a session's shell runs a command.
 func busy(i *e2e.Instance, name string) bool {
 	s := i.Info(name)
 	return s.Shell != nil && s.Shell.Phase == "running"
@@ -342,7 +342,7 @@ func TestPool(t *testing.T) {
 	}
 	r := e2e.Decode[api.Result](t, i.Run("run", "--warm", "--json", "-c", "LEFT=over; cd /usr; pwd"))
 	if r.Output != "/usr\n" || *r.ExitCode != 0 || r.CwdAfter != "/usr" {
-		t.Errorf("in a shell made for it: %+v", r)
+		t.Errorf("in a new shell: %+v", r)
 	}
 	used[r.PID] = true
 	full()
@@ -408,7 +408,7 @@ func TestForeign(t *testing.T) {
 		t.Errorf("right after a line was typed: %d %s", code, errOut)
 	}
 	if out, errOut, code := i.Try("exec", "--foreign", "--wait", "b", "print(7)"); out != "7\n" || code != 0 {
-		t.Errorf("to what the shell runs: %d %q %s", code, out, errOut)
+		t.Errorf("line for the program in the shell: %d %q %s", code, out, errOut)
 	}
 	i.Run("send", "b", "-e", "exit()")
 	if out := i.Run("exec", "--wait", "b", "echo back"); out != "back\n" {
@@ -441,7 +441,7 @@ func TestIncompleteLines(t *testing.T) {
 			i := e2e.New(t)
 			i.Run("new", "-n", "s", "--", shell)
 			var lines []string
-			if shell == "bash" || shell == "zsh" { // the others get such a text in quotes, and say what is wrong with it
+			if shell == "bash" || shell == "zsh" { // other shells get such a text in quotes, and report its errors
 				lines = []string{"echo one\necho 'open", "cat <<X\nopen"}
 			}
 			for _, line := range append(lines, "echo 'open", "if true; then", "cat <<X") {
@@ -613,11 +613,11 @@ func TestWaitBrokenOff(t *testing.T) {
 		t.Errorf("afterwards: %q", out)
 	}
 	if help := i.Run("wait", "--help"); !strings.Contains(strings.Join(strings.Fields(help), " "), "no limit; for agents exec.timeout") {
-		t.Errorf("the limit is not told: %s", help)
+		t.Errorf("the limit is not reported: %s", help)
 	}
 }
 
-// connected says that a process has a socket open.
+// connected reports whether a process has an open socket.
 func connected(pid int) bool {
 	fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	for _, fd := range fds {
@@ -647,7 +647,7 @@ func TestMovedOverARestart(t *testing.T) {
 	i.Run("jobs", "background", id)
 	<-done
 	for range 2 {
-		i.Run("ls") // has a daemon come up
+		i.Run("ls") // starts a daemon
 		if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}

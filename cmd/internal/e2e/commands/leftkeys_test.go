@@ -71,6 +71,6 @@ func TestFishDropsWhatItRefused(t *testing.T) {
 		}
 	}
 	if out := i.Run("output", "f"); strings.Count(out, "\nhello\n") != 3 {
-		t.Errorf("what was sent did not run: %s", out)
+		t.Errorf("the submitted line did not run: %s", out)
 	}
 }

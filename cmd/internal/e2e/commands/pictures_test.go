@@ -43,7 +43,7 @@ func TestPicturesOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = resp.Body.Close() // it was read whole
+		_ = resp.Body.Close() // it was read completely
 		if resp.StatusCode != tt.code || !strings.Contains(string(b), tt.want) {
 			t.Errorf("%s: %d %s; want %d and %q", tt.path, resp.StatusCode, b, tt.code, tt.want)
 		}

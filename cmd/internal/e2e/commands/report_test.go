@@ -48,7 +48,7 @@ func TestMessagesAndHints(t *testing.T) {
 		t.Errorf("no hint: %+v", r)
 	}
 	if r := e2e.Decode[api.Result](t, i.Run("run", "--json", "-c", "cd /usr && pwd")); r.Hint != "" || r.Message != "" {
-		t.Errorf("a hint for nothing: %+v", r)
+		t.Errorf("a needless hint: %+v", r)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestUnreadInput_Reported(t *testing.T) {
 	gate := e2e.FIFO(t)
 	i.Run("new", "--", "sh", "-c", "while test -e "+gate+"; do echo > "+gate+"; done")
 	if out := run(file, "run", "--", "sh", "-c", "read x < "+gate); !strings.Contains(out, "--pipe") {
-		t.Errorf("nothing is said: %q", out)
+		t.Errorf("no message: %q", out)
 	}
 	if out := run(file, "run", "--pipe", "--", "cat"); out != "hi\n" {
 		t.Errorf("--pipe: %q", out)

@@ -17,12 +17,12 @@ import (
 
 var cutNote = regexp.MustCompile(`(?m)^\[… (\d+) bytes, (\d+) lines left out: longterm (output [^…]*) …\]\n`)
 
-// whole puts what a note's command reads in the note's place.
+// whole replaces a note by the output of its command.
 func whole(i *e2e.Instance, text string) string {
 	i.T.Helper()
 	m := cutNote.FindStringSubmatchIndex(text)
 	if m == nil {
-		i.T.Fatalf("no note of what is left out in %q", text[:min(len(text), 500)])
+		i.T.Fatalf("no note of omitted output in %q", text[:min(len(text), 500)])
 	}
 	left := i.Run(strings.Fields(text[m[6]:m[7]])...)
 	return text[:m[0]] + left + text[m[1]:]
@@ -46,10 +46,10 @@ func TestBudgetsEverywhere(t *testing.T) {
 	check := func(what, text string, max int) {
 		t.Helper()
 		if len(text) > max {
-			t.Errorf("%s: %d bytes, %d asked for", what, len(text), max)
+			t.Errorf("%s: %d bytes, budget %d", what, len(text), max)
 		}
 		if got := whole(i, text); got != want {
-			t.Errorf("%s: %d bytes with what was left out, want %d", what, len(got), len(want))
+			t.Errorf("%s: %d bytes with the omitted output, want %d", what, len(got), len(want))
 		}
 	}
 	check("run", i.Run("run", "--max-output", "1000", "--", "seq", "20000"), 1000)

@@ -24,13 +24,13 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// asked is a request as a daemon sees it, without what differs from one to the next.
+// asked is a request as a daemon receives it, without the parts that differ between requests.
 type asked struct {
 	Method, URI, ContentType string
 	Body                     map[string]any
 }
 
-// listening is a daemon that writes down what it is asked, and answers each time the same; broken: it answers half.
+// listening is a fake daemon that records its requests, and gives each the same response; if broken, half of it.
 type listening struct {
 	*e2e.Instance
 	mu     sync.Mutex
@@ -64,7 +64,7 @@ func newListening(t *testing.T) *listening {
 func (d *listening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := asked{Method: r.Method, URI: r.RequestURI, ContentType: r.Header.Get("Content-Type")}
 	b, err := io.ReadAll(r.Body)
-	if err != nil { // who asks was ended between head and body
+	if err != nil { // the client was ended between head and body
 		return
 	}
 	if len(b) > 0 {
@@ -91,7 +91,7 @@ func (d *listening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, d.answer)
 }
 
-// try runs a verb, and returns what it printed and what was asked for it.
+// try runs a verb, and returns its output and its requests.
 func (d *listening) try(args []string, env ...string) (printed string, seen []asked) {
 	d.mu.Lock()
 	d.seen = nil
@@ -140,7 +140,7 @@ func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 		d.answer = c.answer
 		short, a := d.try(c.args)
 		full, b := d.try(c.args, fastpath.DisableEnv+"=1")
-		if !strings.Contains(strings.Join(c.args, " "), "--json") || c.args[0] == "screen" { // else the verb adds what is not in the answer
+		if !strings.Contains(strings.Join(c.args, " "), "--json") || c.args[0] == "screen" { // else the verb prints more than the response has
 			if short != full {
 				t.Errorf("%q of %s:\n%s\nwant\n%s", c.args, c.answer, short, full)
 			}
@@ -198,7 +198,7 @@ func TestShortcutAsksOnce(t *testing.T) {
 	}
 }
 
-// askedAgain has a verb ask for the same until it is answered: which start it is, or which job, is said as before.
+// askedAgain checks that a verb repeats its request until it is answered, with the same id of its start or job.
 func (d *listening) askedAgain(args ...string) {
 	t := d.T
 	d.mu.Lock()
@@ -217,7 +217,7 @@ func (d *listening) askedAgain(args ...string) {
 	cancel()
 	_ = again.Wait() // it was killed
 	d.mu.Lock()
-	ids, seen := slices.Clone(d.ids), slices.Clone(d.seen) // it may be answering still
+	ids, seen := slices.Clone(d.ids), slices.Clone(d.seen) // it may still be answering
 	d.mu.Unlock()
 	if len(ids) > 1 && ids[0] != ids[1] || args[0] != "kill" && (len(ids) < 2 || ids[0] == "") || !reflect.DeepEqual(seen[0], seen[1]) {
 		t.Errorf("%q: called %q\n%+v", args, ids, seen[:2])
@@ -234,7 +234,7 @@ func TestShortcutLeavesToVerbs(t *testing.T) {
 	}
 	i.Run("new", "-n", "once", "--", "sleep", "1000")
 	if _, errOut, code := i.Try("new", "-n", "once", "--", "sleep", "1000"); code == 0 || errOut == "" {
-		t.Errorf("a name that is taken: %d %q", code, errOut)
+		t.Errorf("a name in use: %d %q", code, errOut)
 	}
 	if list := e2e.Decode[[]api.Session](t, i.Run("ls", "--json")); len(list) != 1 {
 		t.Errorf("%d sessions", len(list))
@@ -259,7 +259,7 @@ func TestShortcutLeavesToVerbs(t *testing.T) {
 		t.Errorf("allowed: exit %d", code)
 	}
 	if all := e2e.Decode[[]api.Approval](t, i.Run("approvals", "ls", "--all", "--json")); len(all) != 1 {
-		t.Errorf("asked %d times: %+v", len(all), all)
+		t.Errorf("%d requests: %+v", len(all), all)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestTour(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), bash, "-c", fmt.Sprintf("(exit %d)\n%s", status, s.Command))
 		cmd.Dir = work
 		cmd.Env = append(i.Env, "PATH="+i.Dir+":"+os.Getenv("PATH"), "SHELL="+bash, "HOME="+work)
-		out, _ := cmd.CombinedOutput() // its status is the next one's $?
+		out, _ := cmd.CombinedOutput() // its status is $? of the next one
 		status = cmd.ProcessState.ExitCode()
 		if !e2e.LoosePattern(s.Prints).Match(out) {
 			t.Fatalf("tour.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.Line, s.Command, status, out, strings.Join(s.Prints, "\n"))

@@ -40,7 +40,7 @@ func TestCompletionsOverKills(t *testing.T) {
 				_ = syscall.Kill(e2e.Decode[api.Status](t, out).DaemonPID, syscall.SIGKILL)
 				kills++
 			}
-			e2e.PauseFor(300 * time.Millisecond) // so that commands get on
+			e2e.PauseFor(300 * time.Millisecond) // so that commands make progress
 		}
 	})
 	const n = 12
@@ -62,10 +62,10 @@ func TestCompletionsOverKills(t *testing.T) {
 		want[k] = k
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("told of %v, want %v", got, want)
+		t.Errorf("notified of %v, want %v", got, want)
 	}
 	if again := i.Run("events", "--subscription", "ci", "--json"); again != "" {
-		t.Errorf("told again: %s", again)
+		t.Errorf("notified again: %s", again)
 	}
 	e2e.Eventually(t, "the hook has ended", func() bool {
 		list := e2e.Decode[[]api.Subscription](t, i.Run("events", "ls", "--json"))

@@ -45,7 +45,7 @@ func TestCorruptDatabase(t *testing.T) {
 		t.Errorf("its output: %q", out)
 	}
 	if st := i.Status(); len(st.Notices) == 0 || !strings.Contains(st.Notices[0], "corrupt") {
-		t.Errorf("nobody is told: %+v", st.Notices)
+		t.Errorf("no notice: %+v", st.Notices)
 	}
 	if out := i.Run("doctor"); !strings.Contains(out, "corrupt") {
 		t.Errorf("the doctor does not know:\n%s", out)
@@ -84,7 +84,7 @@ func TestTornSegment(t *testing.T) {
 	}
 	log, err := os.ReadFile(filepath.Join(i.Dir, "state", "daemon.log"))
 	if err != nil || !strings.Contains(string(log), "journal recovered") {
-		t.Errorf("the log does not say so: %v", err)
+		t.Errorf("not in the log: %v", err)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestDaemonThatCannotStart(t *testing.T) {
 	if err := os.Rename(db, db+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(db, 0o700); err != nil { // root could write to anything else
+	if err := os.Mkdir(db, 0o700); err != nil { // root could write to any other file
 		t.Fatal(err)
 	}
 	_, stderr, code := i.Try("ls")
@@ -182,15 +182,15 @@ func TestDescriptorsRunOut(t *testing.T) {
 	i.Run("wait", "first", "--for", "text=still here")
 	told := exec.CommandContext(ctx, "bash", "-c", `ulimit -n 60; exec -a longterm "$0" doctor`, i.Exe)
 	told.Env, told.Dir = i.Env, "/"
-	out, _ := told.CombinedOutput() // it exits as what it found
+	out, _ := told.CombinedOutput() // its exit status is that of its findings
 	_, said, _ := strings.Cut(string(out), "60 open files allow about ")
 	var about int
 	if _, err := fmt.Sscan(said, &about); err != nil || about < i.Status().Running-2 || about > i.Status().Running+2 {
-		t.Errorf("doctor says %d, %v; there are %d\n%s", about, err, i.Status().Running, out)
+		t.Errorf("doctor reports %d, %v; there are %d\n%s", about, err, i.Status().Running, out)
 	}
 }
 
-// TestClientsThatMisbehave attaches a client that never reads, which delays no other one, and kills one, which leaves
+// TestClientsThatMisbehave attaches a client that never reads, which delays no other, and kills one, which leaves
 // nothing behind.
 //
 // FEATURES: R93

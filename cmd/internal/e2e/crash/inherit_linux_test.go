@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// firstCaller starts a session from a shell that has a lock on descriptor 9, ignores signals,
-// is nice and has a umask and limits of its own.
+// firstCaller starts a session from a shell that has a lock on descriptor 9, ignores signals, is nice and has its own
+// umask and limits.
 const firstCaller = `exec 9>"$LOCK"
 flock -n 9 || exit 1
 trap "" HUP INT QUIT TSTP TTIN TTOU USR1
@@ -54,7 +54,7 @@ func TestKeeperKeepsNothingOfItsFirstCaller(t *testing.T) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		t.Errorf("the script has ended and its lock is held: %v", err)
 	}
-	i.Run("new", "-n", "second", "--", "sh", "-c", "umask; exec sleep 1000") // its caller's is ours
+	i.Run("new", "-n", "second", "--", "sh", "-c", "umask; exec sleep 1000") // its caller has our umask
 	st := i.Status()
 	for name, pid := range map[string]int{"keeper": st.KeeperPID, "daemon": st.DaemonPID, "session": i.Info("second").PID} {
 		dir := fmt.Sprintf("/proc/%d", pid)
@@ -73,7 +73,7 @@ func TestKeeperKeepsNothingOfItsFirstCaller(t *testing.T) {
 		if limits, _ := os.ReadFile(dir + "/limits"); !strings.Contains(string(limits), "Max file size             unlimited") {
 			t.Errorf("the %s may write little:\n%s", name, limits)
 		}
-		if nice := niceOf(t, pid); nice != 0 && os.Getuid() == 0 { // others may not take it back
+		if nice := niceOf(t, pid); nice != 0 && os.Getuid() == 0 { // other users may not raise the priority again
 			t.Errorf("the %s has nice %d", name, nice)
 		}
 	}

@@ -135,7 +135,7 @@ func TestClientsThatGoAway(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	i.Run("daemon", "status") // answered after what was asked before
+	i.Run("daemon", "status") // answered after the earlier request
 	e2e.Eventually(t, "every process is listed", func() bool {
 		listed := map[string]bool{}
 		for _, s := range e2e.Decode[[]api.Session](t, i.Run("ls", "--json")) {

@@ -47,7 +47,7 @@ func TestTermHandlerRuns(t *testing.T) {
 	} {
 		done := filepath.Join(i.Dir, c.name)
 		program := []string{"sh", "-c", fmt.Sprintf(handler, done)}
-		if c.name == "timeout" { // INT is what a first rung is for, and no caller waits for it here
+		if c.name == "timeout" { // INT is the first step of the ladder, and no caller waits for it here
 			i.Run("config", "set", "exec.grace", "1s")
 		}
 		c.end(program)
@@ -91,7 +91,7 @@ func TestKill_GivesTimeToSave(t *testing.T) {
 		program := fmt.Sprintf(`trap 'sleep 1.5; echo saved > %s; exit' TERM; trap "" INT HUP; echo ready; while :; do sleep 0.01; done`, saved)
 		if name == "own" {
 			i.Run("new", "-n", name, "--", "sh", "-c", program)
-		} else { // which ignores TERM, and ends by HUP once nothing else is left
+		} else { // it ignores TERM, and ends by HUP once it is the only process
 			i.Run("new", "-n", name, "--", "bash", "--norc")
 			i.Run("wait", name, "--for", "prompt", "--since", "0")
 			i.Run("exec", name, "-b", "sh -c '"+strings.ReplaceAll(program, "'", `'\''`)+"'")
@@ -108,7 +108,7 @@ func TestKill_GivesTimeToSave(t *testing.T) {
 	}
 }
 
-// longRunning begins a process in a terminal session of its own.
+// longRunning starts a process in a separate terminal session.
 const longRunning = `setsid sh -c 'echo $$ > %s; exec sleep 600' & while ! [ -s %[1]s ]; do sleep 0.01; done`
 
 func pidIn(t *testing.T, file string) int {
@@ -153,7 +153,7 @@ func TestLeftoverProcesses_ReportedAndKilled(t *testing.T) {
 					t.Errorf("doctor:\n%s", out)
 				}
 				if !processes.Alive(pid) {
-					t.Error("it was ended by nobody's wish")
+					t.Error("it was ended without a request")
 				}
 				i.Run(verb, r.Session)
 				e2e.Eventually(t, "its end by "+verb, func() bool { return !processes.Alive(pid) })

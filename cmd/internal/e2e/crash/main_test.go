@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package crash tests what is left when daemons, keepers, sessions and machines go away, and what was in them is there again.
+// Package crash tests what is left, and what is restored, when daemons, keepers, sessions and machines end.
 package crash
 
 import (

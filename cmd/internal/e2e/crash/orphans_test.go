@@ -15,8 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// noHangUp is a program that no hang-up ends. It says so when another of its kind runs
-// already in the directory.
+// noHangUp is a program that ignores hang-ups. It reports if another instance already runs in the directory.
 const noHangUp = `trap "" HUP INT TERM
 test -e pid && grep -q "^State:.[^ZX]" /proc/$(cat pid)/status && echo TWICE
 echo $$ > pid

@@ -52,7 +52,7 @@ func writeStreams(seed uint64, total int, to [2]io.Writer) error {
 	return nil
 }
 
-// counted counts what is written to w.
+// counted counts the bytes written to w.
 type counted struct {
 	w    io.Writer
 	came *atomic.Int64
@@ -106,7 +106,7 @@ func TestStreamsWhileTheDaemonIsKilled(t *testing.T) {
 			continue
 		default:
 		}
-		if kills == most || came.Load() == seen { // it goes on before it is killed again
+		if kills == most || came.Load() == seen { // output continues before the next kill
 			continue
 		}
 		seen = came.Load()
@@ -126,14 +126,14 @@ func TestStreamsWhileTheDaemonIsKilled(t *testing.T) {
 	if err := writeStreams(seed, total, [2]io.Writer{want[0], want[1]}); err != nil {
 		t.Fatal(err)
 	}
-	i.Run("daemon", "restart") // what is read now comes from the journal
+	i.Run("daemon", "restart") // from now on reads use the journal
 	for s, name := range []string{"stdout", "stderr"} {
 		sum := sha256.Sum256(want[s].Bytes())
 		if sha256.Sum256(got[s].Bytes()) != sum {
-			t.Errorf("after %d kills %s is not what was written: %d bytes, want %d", kills, name, got[s].Len(), want[s].Len())
+			t.Errorf("after %d kills %s differs from the written data: %d bytes, want %d", kills, name, got[s].Len(), want[s].Len())
 		}
 		if kept := i.Run("output", "flood", "--raw", "--stream", name); sha256.Sum256([]byte(kept)) != sum {
-			t.Errorf("after %d kills the history's %s is not what was written: %d bytes, want %d", kills, name, len(kept), want[s].Len())
+			t.Errorf("after %d kills the history's %s differs from the written data: %d bytes, want %d", kills, name, len(kept), want[s].Len())
 		}
 	}
 	t.Logf("%d kills", kills)
@@ -157,19 +157,19 @@ func TestPipeIsAFilter(t *testing.T) {
 		t.Fatalf("%v: %s", err, &errOut)
 	}
 	if !bytes.Equal(out.Bytes(), data) {
-		t.Errorf("%d bytes came out, %d went in", out.Len(), len(data))
+		t.Errorf("%d bytes of output, %d of input", out.Len(), len(data))
 	}
 
 	cmd = i.Command(t.Context(), "run", "--pipe", "--", "head", "-c", "3")
 	out.Reset()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), &out, &errOut
 	if err := cmd.Run(); err != nil || errOut.Len() > 0 || !bytes.Equal(out.Bytes(), data[:3]) {
-		t.Errorf("a command that wants less: %v, %q: %s", err, &out, &errOut)
+		t.Errorf("a command that reads less: %v, %q: %s", err, &out, &errOut)
 	}
 }
 
-// stubborn ignores signals, leaves the terminal session, double-forks and holds its
-// output open. Each process has the marker in its arguments.
+// stubborn ignores signals, leaves the terminal session, double-forks and keeps its output open. Each process has the
+// marker in its arguments.
 const stubborn = `trap "" INT TERM HUP
 sh -c 'trap "" INT TERM HUP; sleep 600; :' MARK &
 setsid sh -c 'trap "" INT TERM HUP; sleep 600; :' MARK &
@@ -178,11 +178,11 @@ setsid sh -c '(trap "" TERM HUP; sh -c "sleep 600; :" MARK &) ; sleep 600; :' MA
 echo ready
 while :; do sh -c 'sleep 600; :' MARK; done`
 
-// forgetful does the same and keeps nothing of its environment either.
+// forgetful does the same and clears its environment too.
 const forgetful = `(env -i setsid sh -c 'trap "" TERM HUP; sleep 600; :' MARK <&- >&- 2>&- &)
 ` + stubborn
 
-// withMark finds the processes whose arguments hold a text.
+// withMark returns the processes whose arguments contain a text.
 func withMark(mark string) []int {
 	var pids []int
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// quarantine has the next daemon find that daemons crashed in the replays of sessions.
+// quarantine makes the next daemon find that daemons crashed during the replays of sessions.
 func quarantine(i *e2e.Instance, t *testing.T, names ...string) {
 	t.Helper()
 	b, err := json.Marshal(map[string]any{"crashes": 3, "build": i.Status().Build})
@@ -54,13 +54,13 @@ func TestQuarantineIsOneSessions(t *testing.T) {
 		}
 	}
 	if out := i.Run("screen", "bad"); !strings.Contains(out, "quarantined") {
-		t.Errorf("its screen does not say so:\n%s", out)
+		t.Errorf("its screen does not show it:\n%s", out)
 	}
 	if out := i.Run("ls"); !strings.Contains(out, "quarantined") {
-		t.Errorf("ls does not say so:\n%s", out)
+		t.Errorf("ls does not show it:\n%s", out)
 	}
 	if out, _, _ := i.Try("doctor"); !strings.Contains(out, "quarantined") {
-		t.Errorf("the doctor does not say so:\n%s", out)
+		t.Errorf("the doctor does not report it:\n%s", out)
 	}
 	i.Run("send", "bad", "-e", "typed")
 	i.Run("kill", "bad")

@@ -32,7 +32,7 @@ func TestRemovedSocketsAreMadeAgain(t *testing.T) {
 	dirs := paths.Dirs{Run: filepath.Join(i.Dir, "run"), State: filepath.Join(i.Dir, "state")}
 	same := func(when string) {
 		t.Helper()
-		for _, name := range []string{"a", "own"} { // asked for at once: it is found in time
+		for _, name := range []string{"a", "own"} { // requested at once: it is found in time
 			if s := i.Info(name); s.State != "running" {
 				t.Fatalf("%s: session %s is %s", when, name, s.State)
 			}
@@ -160,7 +160,7 @@ func TestLeftoversAreCleared(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Of the last one its history is left, without a word what session it was.
+	// The last one has only its history, without a record of its session.
 	unknown := filepath.Join(sessions, "0a6d6f2e-4d53-4a9e-a3f0-000000000004")
 	if out, err := exec.Command("cp", "-r", filepath.Join(sessions, kept, "journal"), filepath.Join(sessions, left[2], "..")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// ahead is a program that is typed a lot before it reads, turns the echo off for a while at a
-// prompt without reading, and asks again when it has read all that.
+// ahead is a program that gets much input before it reads, turns the echo off for a while at a prompt without reading,
+// and prompts again when it has read all.
 const ahead = `until [ -e "$1" ]; do sleep 0.02; done
 stty -echo; printf 'Password: '; until [ -e "$1.on" ] || [ "$n" = 30 ]; do sleep 0.02; n=$((n + $2)); done; stty echo; echo
 while read -r l && [ "$l" != END ]; do :; done
@@ -39,7 +39,7 @@ func TestSecretBehindTypedAhead(t *testing.T) {
 			if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			step := map[string]string{"rule": "1", "send": "0"}[how] // how fast the first prompt is over by itself
+			step := map[string]string{"rule": "1", "send": "0"}[how] // time until the first prompt ends by itself
 			i.Run("new", "-n", "a", "--", "sh", "-c", ahead, "sh", ready, step)
 			line := strings.Repeat("x", 99) + `\n`
 			typing := make(chan string, 1)
@@ -78,7 +78,7 @@ func TestSecretBehindTypedAhead(t *testing.T) {
 			i.Run("wait", "a", "--for", "text=it has 13", "--since", "0")
 			i.Run("daemon", "stop")
 			if holds := filesWith(t, filepath.Join(i.Dir, "state"), secret); len(holds) > 0 {
-				t.Errorf("the secret stands in %q", holds)
+				t.Errorf("the secret is in %q", holds)
 			}
 			if out := i.Run("output", "--raw", "a"); strings.Contains(out, secret) {
 				t.Errorf("it was shown: %q", out[strings.Index(out, secret)-200:])

@@ -11,7 +11,7 @@ import (
 )
 
 // TestStoppedProcesses suspends the daemon, which is reported with its process and a working remedy. A suspended keeper
-// is reported too, and what it was to start does not exist after it continues.
+// is reported too, and a session that it should have started does not exist after it continues.
 //
 // FEATURES: R90
 func TestStoppedProcesses(t *testing.T) {

@@ -32,7 +32,7 @@ func checkNumbers(t *testing.T, r io.Reader) (last int) {
 			if !sc.Scan() {
 				return last
 			}
-			t.Fatalf("after %d comes %q", last, line)
+			t.Fatalf("after %d follows %q", last, line)
 		}
 		last = n
 	}
@@ -66,7 +66,7 @@ func TestDaemonKilledFiftyTimes(t *testing.T) {
 		}
 		begin := time.Now()
 		e2e.Eventually(t, "the keeper has restarted the daemon without a request", func() bool {
-			out, _, code := i.Try("daemon", "status", "--json") // starts nothing
+			out, _, code := i.Try("daemon", "status", "--json") // does not start a daemon
 			return code == 0 && e2e.Decode[api.Status](t, out).DaemonPID != daemon
 		})
 		slowest = max(slowest, time.Since(begin))
@@ -76,7 +76,7 @@ func TestDaemonKilledFiftyTimes(t *testing.T) {
 	}
 	t.Logf("the daemon was back after at most %v", slowest)
 	i.Run("kill", "flood")
-	i.Run("daemon", "restart") // what is read now comes from the journal
+	i.Run("daemon", "restart") // from now on reads use the journal
 
 	cmd := i.Command(t.Context(), "output", "--raw", "flood")
 	out, err := cmd.StdoutPipe()
@@ -264,7 +264,7 @@ func ownKeeper(t *testing.T, st *api.Status) int {
 			return k.PID
 		}
 	}
-	t.Fatalf("no keeper is a session's own: %+v", st.Keepers)
+	t.Fatalf("no session has a separate keeper: %+v", st.Keepers)
 	return 0
 }
 
@@ -310,7 +310,7 @@ func TestMachineDown(t *testing.T) {
 	if text := i.Run("screen", "again"); strings.Count(text, "at "+dir[:20]) != 2 {
 		t.Errorf("the history was drawn over:\n%s", text)
 	}
-	// The full-screen program's modes are gone, and what was below it is there.
+	// The full-screen program's modes are reset, and the primary screen is back.
 	i.Run("send", "shell", "-e", "echo $((6*7)) in $PWD")
 	i.Run("wait", "shell", "--for", "text=42 in "+dir)
 	if text := i.Run("screen", "shell"); !strings.HasPrefix(text, "before\n── restored ") {
@@ -327,8 +327,8 @@ func TestMachineDown(t *testing.T) {
 	e2e.Eventually(t, "the second output is recorded", func() bool { return strings.Count(i.Run("output", "none"), "kept\n") == 2 })
 }
 
-// TestWaitOverARestart kills the daemon under a client that waits: it goes on, and what came
-// while no daemon served counts.
+// TestWaitOverARestart kills the daemon under a waiting client: the wait continues, and output that arrived without a
+// daemon counts.
 //
 // FEATURES: R44, R90
 func TestWaitOverARestart(t *testing.T) {
@@ -350,13 +350,12 @@ func TestWaitOverARestart(t *testing.T) {
 	i.Run("ls") // once another daemon serves
 	i.Run("send", "a", "-e", "on")
 	if out := <-done; out != "text=it came\n" {
-		t.Errorf("the wait said %q", out)
+		t.Errorf("the wait printed %q", out)
 	}
 }
 
-// TestShellOverARestart kills the daemon while a shell runs a line: its end, status and
-// directory are known afterwards, and a shell that went down comes back with what it had
-// exported.
+// TestShellOverARestart kills the daemon while a shell runs a line: its end, status and directory are known afterwards,
+// and a restored shell has its exported variables.
 //
 // FEATURES: R7, R45, R46, R48, R90, R91
 func TestShellOverARestart(t *testing.T) {
@@ -367,7 +366,7 @@ func TestShellOverARestart(t *testing.T) {
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	i.Run("ls") // the killed one may have taken a connection last
+	i.Run("ls") // the killed daemon may have accepted a last connection
 	i.Run("send", "b", "-e", "now")
 	i.Run("wait", "b", "--for", "prompt")
 	type command struct {

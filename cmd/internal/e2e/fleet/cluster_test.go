@@ -28,7 +28,7 @@ import (
 // limit bounds each step that waits for servers: after a kill they vote, and members try again with pauses.
 const limit = 4 * time.Minute
 
-// within polls until f holds. What it runs are programs, so it leaves them some time.
+// within polls until f holds. f runs programs, so the interval leaves them time.
 func within(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	look := time.NewTicker(100 * time.Millisecond)
@@ -40,8 +40,8 @@ func within(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// port is an address of loopback that stays the test's own: it is bound, though nobody listens, so that the system gives
-// it to nobody else while a server that had it is dead.
+// port reserves an address of loopback for the test: it is bound without a listener, so that no other program gets it
+// while its server is dead.
 func port(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -63,7 +63,7 @@ func port(t *testing.T) string {
 	return fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
 }
 
-// wire is the network between some hosts and one server. While it is cut nothing comes through, and nobody is told.
+// wire is the network between some hosts and one server. While it is cut nothing passes, and no end is notified.
 type wire struct {
 	net.Listener
 	to string
@@ -101,7 +101,7 @@ func newWire(t *testing.T, to string) *wire {
 	return w
 }
 
-// passes waits until the wire is whole.
+// passes waits until the wire is connected.
 func (w *wire) passes() {
 	w.mu.Lock()
 	whole := w.whole
@@ -146,7 +146,7 @@ func (w *wire) cut() {
 	w.whole = make(chan struct{})
 }
 
-// mend has new connections come through. The old ones are gone, as those of a router are that forgot them.
+// mend restores new connections. The old ones stay lost, as those of a restarted router.
 func (w *wire) mend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -264,7 +264,7 @@ func newCluster(t *testing.T, one *e2e.Instance) (nodes []*node) {
 	return nodes
 }
 
-// hostsConnected is how many are, as one of them sees it; -1: it cannot tell.
+// hostsConnected returns the number of connected hosts as one host sees it, or -1 if that is unknown.
 func hostsConnected(i *e2e.Instance) int {
 	var hosts []api.FleetHost
 	out, _, code := i.Try("fleet", "hosts", "--json")
@@ -280,7 +280,7 @@ type pair struct {
 	one, two *e2e.Instance
 }
 
-// end is how much was printed.
+// end returns the number of bytes printed by the session.
 func (p pair) end() uint64 { return p.two.Info("work").Output.End }
 
 // listed waits until the first host lists a session of the second.
@@ -292,17 +292,17 @@ func (p pair) listed(name string) {
 	})
 }
 
-// copied waits until the fleet has so much of what was printed.
+// copied waits until the fleet has the output up to an offset.
 func (p pair) copied(upTo uint64) {
 	p.t.Helper()
 	within(p.t, "what was printed is copied", func() bool {
-		now := p.end() // before it is asked what is behind: that counts what came since, too
+		now := p.end() // before the query, which counts later output too
 		st := e2e.Decode[api.Fleet](p.t, p.two.Run("fleet", "status", "--json"))
 		return st.CopyError == "" && now-min(now, st.CopyBehind) >= upTo
 	})
 }
 
-// goesOn waits until the second host is asked by the first, tells it of a new session, and has what it printed copied.
+// goesOn waits until the first host can query the second, learns of a new session there, and has copied its output.
 func (p pair) goesOn(session string) {
 	p.t.Helper()
 	at := p.end()
@@ -315,10 +315,10 @@ func (p pair) goesOn(session string) {
 	p.copied(at)
 }
 
-// busy is how much later than a second's end a machine with much to do may hand over what is to be copied each second.
+// busy is the maximum additional delay of a busy machine before it sends the copies of each second.
 const busy = 2 * time.Second
 
-// lastTime is when the last whole line was printed that says so.
+// lastTime returns the time of the last complete line with a time stamp.
 func lastTime(t *testing.T, printed string) time.Time {
 	t.Helper()
 	whole := printed[:strings.LastIndex(printed, "\r\n")]
@@ -402,6 +402,6 @@ func TestServersAreKilledInTurn(t *testing.T) {
 	tail := lastTime(t, want).Sub(lastTime(t, got))
 	t.Logf("%d of %d bytes are missing at the end, of %v, of which %d were known of", missing, len(want), tail, info.Copy.NotCopied)
 	if tail > time.Second+busy {
-		t.Errorf("what was printed in %v is missing", tail)
+		t.Errorf("output of %v is missing", tail)
 	}
 }

@@ -21,13 +21,13 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
-// found makes an instance the host "one" of a fleet with a server of its own, and waits until it is connected.
+// found makes an instance the host "one" of a fleet with a new server, and waits until it is connected.
 func found(t *testing.T, one *e2e.Instance) {
 	t.Helper()
 	foundServer(t, one)
 }
 
-// foundServer is found, and tells the server, and what it was started with.
+// foundServer finds the server, and returns its version and arguments.
 func foundServer(t *testing.T, one *e2e.Instance) (*server.Server, server.Config) {
 	t.Helper()
 	one.Run("fleet", "init", "team", "--name", "one", "--address", "127.0.0.1:1")
@@ -54,7 +54,7 @@ func foundServer(t *testing.T, one *e2e.Instance) (*server.Server, server.Config
 	return srv, c
 }
 
-// serve starts a server, and waits until it keeps things.
+// serve starts a server, and waits until it stores data.
 func serve(t *testing.T, c server.Config) *server.Server {
 	t.Helper()
 	c.Log = slog.New(slog.DiscardHandler)
@@ -102,7 +102,7 @@ func TestTwoMachines(t *testing.T) {
 		}
 	}
 	if _, err := certs.Dir(filepath.Join(two.Dir, "state", "fleet")).Settings(); err != nil {
-		t.Fatalf("it belongs to no fleet any more: %v", err)
+		t.Fatalf("it is in no fleet now: %v", err)
 	}
 	for _, verb := range [][]string{{"exec", "--each-host", "--", "echo up-$((20+3))"}, {"fleet", "run", "--each-host", "--", "sh", "-c", "echo up-$((20+3))"}} {
 		if out := one.Run(verb...); !strings.Contains(out, "one: up-23\n") || !strings.Contains(out, "two: up-23\n") {
@@ -137,19 +137,19 @@ func TestTwoMachines(t *testing.T) {
 		out, _, _ := one.Try("fleet", "search", "needle")
 		return strings.Contains(out, "one/there:") && strings.Contains(out, "two/placed:")
 	})
-	// This machine is asked by its own name, too; and a program in an agent's session is let to no other.
+	// A host can also query itself by its own name. A program in an agent's session may query no other host.
 	if out := one.Run("-H", "one", "ls"); !strings.Contains(out, "there") || strings.Contains(out, "placed") {
 		t.Errorf("of one: %s", out)
 	}
 	one.Run("new", "-n", "robot", "--agent", "bot", "--yes", "--", "sh", "-c", one.Exe+" -H two ls 2>&1; echo status $?; exec sleep 600")
 	one.Run("wait", "robot", "--for", "text=status")
 	if out := strings.ReplaceAll(one.Run("screen", "robot"), "\n", ""); !strings.Contains(out, "denied for uid") || strings.Contains(out, "placed") {
-		t.Errorf("an agent's session asks another host: %s", out)
+		t.Errorf("an agent's session queries another host: %s", out)
 	}
 	if out, _, code := one.Try("exec", "-H", "two", "none", "x"); code != 113 {
 		t.Errorf("%d, %s", code, out)
 	}
-	// What two may not do on one is refused there, and written down under its name what it may.
+	// An operation that needs both hosts is rejected there, and an allowed one is recorded under the caller's name.
 	if out := two.Run("screen", "one/there"); !strings.Contains(out, "needle") {
 		t.Errorf("the screen: %q", out)
 	}
@@ -159,7 +159,7 @@ func TestTwoMachines(t *testing.T) {
 	if _, stderr, code := two.Try("-H", "one", "kill", "there"); code == 0 || !strings.Contains(stderr, "needs manage") {
 		t.Errorf("killing: %d, %s", code, stderr)
 	}
-	for _, args := range [][]string{{"leave", "--force"}, {"invite"}, {"init", "other"}, {"join", code}, {"serve"}} { // not of this machine, either
+	for _, args := range [][]string{{"leave", "--force"}, {"invite"}, {"init", "other"}, {"join", code}, {"serve"}} { // nor those of this machine
 		_, stderr, code := one.Try(append([]string{"-H", "two", "fleet"}, args...)...)
 		if code != 2 || !strings.Contains(stderr, "longterm -H two run -- longterm fleet "+args[0]) {
 			t.Errorf("%s of the other one: %d, %s", args, code, stderr)
@@ -188,7 +188,7 @@ func TestTwoMachines(t *testing.T) {
 	}
 	one.Run("fleet", "revoke", "two")
 	if err := follow.Wait(); err == nil || !strings.Contains(said.String(), "was revoked") {
-		t.Errorf("who follows a host that does not let it in any more: %v: %s", err, said.String())
+		t.Errorf("a follower of a host that no longer admits it: %v: %s", err, said.String())
 	}
 	e2e.Eventually(t, "the fleet rejects the revoked machine", func() bool {
 		_, _, code := two.Try("-H", "one", "ls")
@@ -200,8 +200,8 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// TestHostIsLostWithItsDisk kills a host and loses its disk. Another host reads the replicated output, and says so;
-// input is rejected.
+// TestHostIsLostWithItsDisk kills a host and loses its disk. Another host reads the replicated output and marks it as a
+// replica. Input is rejected.
 //
 // FEATURES: R94, R115
 func TestHostIsLostWithItsDisk(t *testing.T) {

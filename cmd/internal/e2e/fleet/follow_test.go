@@ -41,7 +41,7 @@ func TestEventsAreFollowedOverTheServersEnd(t *testing.T) {
 			t.Fatalf("%q, %v, not %q", got, err, want)
 		}
 	}
-	// A new reader begins with what comes: something ends until the follower is there.
+	// A new reader starts with new events: sessions end until the follower has one.
 	n := 0
 	first := make(chan string, 1)
 	go func() {

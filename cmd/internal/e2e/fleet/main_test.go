@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package fleet tests machines of one fleet: instances of the product, each with a directory of its own, and a server.
+// Package fleet tests machines of one fleet: instances of the product, each with its own directory, and a server.
 package fleet
 
 import (

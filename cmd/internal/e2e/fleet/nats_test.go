@@ -32,10 +32,11 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/certs"
 )
 
-// natsConfig names the variable that has this binary be a NATS with a configuration file, which knows nothing of fleets.
+// natsConfig is the variable that makes this binary run as a plain NATS server with a configuration file, without
+// fleets.
 const natsConfig = "LONGTERM_TEST_NATS"
 
-// serveNATS is that: it says where it listens, and ends with its standard input.
+// serveNATS runs a NATS server that prints its address and ends with its standard input.
 func serveNATS(config string) (status int) {
 	o, err := nats.ProcessConfigFile(config)
 	if err == nil {
@@ -58,7 +59,7 @@ func serveNATS(config string) (status int) {
 	return 1
 }
 
-// startNATS starts one in a process of its own, with JetStream, and is where it listens.
+// startNATS starts a server in a separate process, with JetStream, and returns its address.
 func startNATS(t *testing.T, config string) (addr string) {
 	t.Helper()
 	n := newNATS(t, config)
@@ -78,7 +79,7 @@ func newNATS(t *testing.T, config string) *natsNode {
 	t.Helper()
 	dir := t.TempDir()
 	n := &natsNode{t: t, file: filepath.Join(dir, "nats.conf")}
-	// Less room than copies of output may take: they get what there is, with as many replicas.
+	// Less space than replicas of output may take: they get the available space, with as many replicas.
 	if err := os.WriteFile(n.file, []byte(config+"\njetstream { store_dir: "+dir+"/kept, max_file_store: 3GB }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func (n *natsNode) listens() (addr string) {
 	return strings.TrimSpace(line)
 }
 
-// tlsOf is a certificate for 127.0.0.1 that no system knows, as a part of a configuration, and the file that it is known by.
+// tlsOf returns a self-signed certificate for 127.0.0.1, as a part of a configuration, and the file of its authority.
 func tlsOf(t *testing.T) (config, ca string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -147,7 +148,7 @@ func tlsOf(t *testing.T) (config, ca string) {
 	return fmt.Sprintf("tls { cert_file: %q, key_file: %q }", ca, private), ca
 }
 
-// userOf may what docs/fleet.md says that the user of a host needs.
+// userOf returns a user with the permissions that docs/fleet.md requires for a host.
 func userOf(host string) string {
 	return fmt.Sprintf(`{ user: %[1]s, password: secret-%[1]s, permissions: {
 	publish: [ "lt.>", "$JS.API.>", "$KV.LT_REGISTRY.>", "$JS.FC.>" ], allow_responses: { max: 1, expires: "10s" },
@@ -170,7 +171,7 @@ func TestExistingNATS(t *testing.T) {
 	for _, c := range []struct {
 		name, config string
 		one, two     as
-		wrong        []string // how nobody joins
+		wrong        []string // ways to join that must fail
 	}{
 		{"password", tls + "\nauthorization { users: [ " + userOf("one") + ", " + userOf("two") + " ] }", as{user: "one:secret-one@", ca: ca}, as{user: "two:secret-two@", ca: ca}, []string{"--tls-ca", ca}},
 		{"nkey", "include " + relative(t, testdata+"/nkeys.conf"), as{creds: testdata + "/user.nk"}, as{creds: testdata + "/user.nk"}, []string{"--creds", testdata + "/user.creds"}},
@@ -212,7 +213,7 @@ func TestExistingNATS(t *testing.T) {
 			two.Run(args(c.two, "fleet", "join", text, "--name", "two")...)
 			connected(t, one, 2)
 			if st := two.Run("fleet", "status", "--json"); strings.Contains(st, "secret") {
-				t.Errorf("the status tells the password: %s", st)
+				t.Errorf("the status shows the password: %s", st)
 			}
 			two.Run("new", "-n", "work", "--", "sh", "-c", "echo needle; exec cat")
 			e2e.Eventually(t, "the session is listed", func() bool { return strings.Contains(one.Run("fleet", "ls"), "two/work") })
@@ -231,7 +232,7 @@ func TestExistingNATS(t *testing.T) {
 			one.Run("fleet", "revoke", "two")
 			e2e.Eventually(t, "the revoked machine reports the revocation", func() bool { return strings.Contains(two.Run("fleet", "status"), "was revoked") })
 			if _, stderr, code := two.Try("-H", "one", "ls"); code == 0 || !strings.Contains(stderr, "was revoked") {
-				t.Errorf("who is revoked is let to another: %d, %s", code, stderr)
+				t.Errorf("a revoked host reaches another: %d, %s", code, stderr)
 			}
 		})
 	}
@@ -294,7 +295,7 @@ func TestExistingCluster(t *testing.T) {
 	}
 }
 
-// keptThrice says that what the fleet keeps has three replicas.
+// keptThrice checks that the fleet's data has three replicas.
 func (p pair) keptThrice(addr string) {
 	p.t.Helper()
 	nc, err := natsclient.Connect("nats://one:secret-one@"+addr, natsclient.CustomInboxPrefix("_INBOX_one"))

@@ -34,7 +34,7 @@ func TestPageOfSeveralHosts(t *testing.T) {
 	p.Wait("the other host's session", other)
 	var text string
 	if p.Eval(`document.querySelector('.others').textContent`, &text); strings.Contains(text, "one/here") {
-		t.Errorf("the host's own sessions are others': %s", text)
+		t.Errorf("the host's own sessions are listed as another's: %s", text)
 	}
 	p.Eval(other+`.click()`, nil)
 	p.Wait("its screen on the other host's page", `location.pathname === '/h/two/' && globalThis.longterm?.page?.term?.screen.v`)
@@ -47,6 +47,6 @@ func TestPageOfSeveralHosts(t *testing.T) {
 	p.Eval(`document.querySelector('[title="All hosts"]').click()`, nil)
 	p.Wait("this host's own page", `location.pathname === '/' && globalThis.longterm?.store.loaded && document.querySelector('.list').textContent.includes('here')`)
 	for _, e := range b.Errors() {
-		t.Errorf("the page said: %s", e)
+		t.Errorf("the page shows: %s", e)
 	}
 }

@@ -62,6 +62,6 @@ func TestPageOverTheFleet(t *testing.T) {
 	p.Eval(hit+`.querySelector('.line').click()`, nil)
 	p.Wait("the screen of that moment on the other host's page", `location.pathname === '/h/two/' && globalThis.longterm?.page?.term?.screen.at !== undefined`)
 	for _, e := range b.Errors() {
-		t.Errorf("the page said: %s", e)
+		t.Errorf("the page shows: %s", e)
 	}
 }

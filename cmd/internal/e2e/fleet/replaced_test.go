@@ -70,7 +70,7 @@ func TestDaemonsAreReplacedInMidCommand(t *testing.T) {
 	}
 }
 
-// TestMachineComesAgain lets a machine leave and join again. The error says how to free its name.
+// TestMachineComesAgain lets a machine leave and join again. The error names the way to free its name.
 //
 // FEATURES: R115
 func TestMachineComesAgain(t *testing.T) {
@@ -137,8 +137,8 @@ func TestApprovalsOutliveTheCallersDaemon(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = c.Wait()
-			if list := pending(); len(list) != 0 { // not in a minute: it said that it breaks off
-				t.Errorf("what was broken off is asked: %+v", list)
+			if list := pending(); len(list) != 0 { // not in a minute: it reported that it stops
+				t.Errorf("a canceled request is pending: %+v", list)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func newTerminalOf(t *testing.T, cmd *exec.Cmd) *terminal {
 	return p
 }
 
-// text is what the terminal shows, with what scrolled off.
+// text returns the terminal's screen and scrollback.
 func (p *terminal) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *terminal) types(t *testing.T, text string) {
 	}
 }
 
-// count is how often each of the numbers stands in a line "PREFIX N" of its own.
+// count counts for each number its lines "PREFIX N".
 func count(text, prefix string, n int) (wrong []string) {
 	lines := map[string]int{}
 	for line := range strings.Lines(text) {
@@ -153,7 +153,7 @@ func TestAttachThroughCuts(t *testing.T) {
 			p.types(t, fmt.Sprintf("typed %d\r", i))
 			h.cut(t)
 		default: // there is none for a while
-			h.server(t) // what was cut before may be answered for already: output was quicker than the cut
+			h.server(t) // earlier cuts may be answered already: output was quicker than the cut
 			h.down(t, true)
 			h.cut(t)
 			e2e.Eventually(t, "the terminal shows the notice", func() bool {
@@ -294,8 +294,8 @@ func TestKeeperIsKilledUnderALine(t *testing.T) {
 	}
 }
 
-// TestApprovalsOutliveTheConnection cuts the connection while a remote request is pending, and approves it meanwhile.
-// After the reconnect the caller has its session or result, and the command started once.
+// TestApprovalsOutliveTheConnection cuts the connection while a remote request is pending, and approves it before the
+// reconnect. Then the caller has its session or result, and the command started once.
 //
 // FEATURES: R63, R94
 func TestApprovalsOutliveTheConnection(t *testing.T) {
@@ -334,7 +334,7 @@ func TestApprovalsOutliveTheConnection(t *testing.T) {
 				t.Errorf("it ran %q", got)
 			}
 			if list := pending(); len(list) != 0 {
-				t.Errorf("somebody is asked again: %+v", list)
+				t.Errorf("a new approval request: %+v", list)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Files are put there and copied back over ssh, whole or not at all.
+// TestFilesThere checks that files are copied to a host and back over ssh, completely or not at all.
 //
 // FEATURES: R136
 func TestFilesThere(t *testing.T) {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package remote tests the way to other hosts: the product on both ends of real ssh connections, to an sshd that each
-// connection starts for itself, with keys and homes of its own.
+// Package remote tests remote hosts: the product on both ends of real ssh connections, to an sshd that each connection
+// starts itself, with separate keys and homes.
 package remote
 
 import (
@@ -25,13 +25,12 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }
 
-// host is another machine, as far as longterm can tell: it is reached by ssh under the name far, and has a home, an
-// instance and a path of its own.
+// host fakes another machine: it is reached by ssh under the name far, and has a separate home, instance and path.
 type host struct {
 	*e2e.Instance // there
 	here          *e2e.Instance
 	dir, home     string
-	gone          int // the process whose connection was cut last
+	gone          int // process whose connection was cut last
 }
 
 // newHost makes one, with longterm on its path or without.
@@ -103,7 +102,7 @@ ProxyCommand false
 // serve is a command line of its server with more flags.
 func (h *host) serve(flags string) string {
 	serve := "exec /usr/sbin/sshd " + flags + " -f " + h.dir + "/sshd_config -E " + h.dir + "/sshd.log"
-	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 { // what it wants as root: in a file system of its own
+	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 { // the directory that sshd needs as root: in a separate file system
 		serve = "exec unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && " + serve + "'"
 	}
 	return serve
@@ -142,7 +141,7 @@ func (h *host) server(t *testing.T) (pid int) {
 	return pid
 }
 
-// cut ends the newest connection as a cable does: nobody is told but those who write to it.
+// cut ends the newest connection as an unplugged cable does: only a program that writes to it notices.
 func (h *host) cut(t *testing.T) {
 	t.Helper()
 	pid := h.server(t)
@@ -150,7 +149,7 @@ func (h *host) cut(t *testing.T) {
 	h.gone = pid
 }
 
-// down has the host not be reached, or be reached again.
+// down makes the host unreachable, or reachable again.
 func (h *host) down(t *testing.T, is bool) {
 	t.Helper()
 	if !is {
@@ -160,7 +159,7 @@ func (h *host) down(t *testing.T, is bool) {
 	h.write(t, "down", "")
 }
 
-// hasBridge says that the host's end of a connection is there.
+// hasBridge reports whether the host's end of a connection runs.
 func (h *host) hasBridge() bool {
 	return slices.ContainsFunc(e2e.Processes(h.Dir), func(pid int) bool {
 		argv, err := sys.Cmdline(pid)

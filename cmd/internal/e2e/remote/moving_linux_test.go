@@ -15,16 +15,16 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// network is two machines with a wire between them, as far as the kernel can tell: longterm here runs on the first, the
-// ssh server of the host on the second.
+// network fakes two machines with a wire between them: longterm here runs on the first, the ssh server of the host on
+// the second.
 type network struct {
-	pid string // whose the first machine's network is
+	pid string // process of the first machine's network namespace
 	say io.Writer
 }
 
 const ownAddress, otherAddress, serverAddress = "10.9.0.1", "10.9.0.2", "10.9.0.9"
 
-// joined has the host be reached over a network of its own, by TCP.
+// joined makes the host reachable over a separate network, by TCP.
 func (h *host) joined(t *testing.T) *network {
 	t.Helper()
 	tier.Need(t, "ip", "unshare", "nsenter")
@@ -95,7 +95,7 @@ func (n *network) does(t *testing.T, line string) {
 	}
 }
 
-// on has a command run on the first machine.
+// on returns a command that runs on the first machine.
 func (n *network) on(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	enter, err := exec.LookPath("nsenter")
@@ -129,7 +129,7 @@ func TestAttachOnTheMove(t *testing.T) {
 		`n=0; while read line; do echo "$line" >>`+typed+`; for x in 1 2 3 4 5 6 7 8 9 10; do n=$((n+1)); echo "line $n"; done; done`)
 	p := newTerminalOf(t, n.on(t, h.here.Command(t.Context(), "attach", "--scrollback", "far/s")))
 	lines, keys := 0, 0
-	printed := func() { // from there, which shows that it goes on by itself
+	printed := func() { // read on the host itself, to show that it continues without us
 		t.Helper()
 		lines += 10
 		h.Run("send", "s", "there\n")
@@ -155,7 +155,7 @@ func TestAttachOnTheMove(t *testing.T) {
 	types()
 	p.shows(t, fmt.Sprintf("line %d\n", lines))
 	if log := h.read(t, "sshd.log"); !strings.Contains(log, "from "+otherAddress) {
-		t.Errorf("nobody came from the new address:\n%s", log)
+		t.Errorf("no connection from the new address:\n%s", log)
 	}
 
 	n.does(t, "ip link set lta down")

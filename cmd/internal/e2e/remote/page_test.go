@@ -32,7 +32,7 @@ func TestPageOfHostsOverSSH(t *testing.T) {
 	p.Go(link.Link)
 	p.Wait("the hosts", `document.querySelector('.others summary')?.textContent.includes('Hosts over ssh')`)
 	if list := h.here.Run("hosts"); strings.Contains(list, "connected") {
-		t.Errorf("before anybody looks:\n%s", list)
+		t.Errorf("before any client looks:\n%s", list)
 	}
 	p.Eval(`document.querySelector('.others summary').click()`, nil)
 	const other = `[...document.querySelectorAll('.others a')].find((a) => a.textContent.includes('far/there'))`
@@ -48,7 +48,7 @@ func TestPageOfHostsOverSSH(t *testing.T) {
 	var status int
 	p.Eval(`fetch('v1/sessions', { method: 'POST', headers: `+key+`, body: '{"argv": ["cat"], "name": "later"}' }).then((r) => r.status)`, &status)
 	if audit := h.Run("audit", "--json"); status != 200 || !strings.Contains(audit, "ssh:") {
-		t.Errorf("%d, or nobody knows there who started it:\n%s", status, audit)
+		t.Errorf("%d, or the host does not know its author:\n%s", status, audit)
 	}
 	p.Eval(`document.querySelector('[title="All hosts"]').click()`, nil)
 	p.Wait("this host's own page", `location.pathname === '/' && globalThis.longterm?.store.loaded && document.querySelector('.list').textContent.includes('here')`)
@@ -56,8 +56,8 @@ func TestPageOfHostsOverSSH(t *testing.T) {
 	p.Eval(`longterm.store.far.set('x', { ssh: true, way: 'x', host: 'x', id: 'x', name: 'x' }); document.querySelector('.others summary').click()`, nil)
 	p.Wait("what is asked on hosts that are closed is shown no more", `!longterm.store.far.size`)
 	for _, e := range b.Errors() {
-		if !strings.Contains(e, "503") { // which a browser says of the host that cannot be reached
-			t.Errorf("the page said: %s", e)
+		if !strings.Contains(e, "503") { // the browser's error for the unreachable host
+			t.Errorf("the page shows: %s", e)
 		}
 	}
 	look := e2e.Decode[api.WebLink](t, h.here.Run("web", "--json", "--may", "look"))
@@ -66,6 +66,6 @@ func TestPageOfHostsOverSSH(t *testing.T) {
 	q.Wait("logged in", `globalThis.longterm?.store.loaded`)
 	q.Eval(`fetch('v1/hosts/far/sessions', { headers: `+key+` }).then((r) => r.status)`, &status)
 	if status != 403 {
-		t.Errorf("a login that may look is answered %d", status)
+		t.Errorf("a view-only login gets status %d", status)
 	}
 }

@@ -27,8 +27,7 @@ func TestTypedAheadOfItsEcho(t *testing.T) {
 	h.typedAhead(t, p)
 }
 
-// typedAhead types at a prompt "at> " of a session of this host that a terminal shows, over a link that says nothing for a
-// while.
+// typedAhead types at a prompt "at> " of a local session that a terminal shows, over a link that is silent for a while.
 func (h *host) typedAhead(t *testing.T, p *terminal) {
 	t.Helper()
 	pid, end := h.server(t), time.Now().Add(time.Minute)
@@ -41,7 +40,7 @@ func (h *host) typedAhead(t *testing.T, p *terminal) {
 		h.make(t, syscall.Kill(pid, signal))
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	for n := 10; ; n++ { // a pause of the machine's may have an echo come too late to prove that there is one
+	for n := 10; ; n++ { // a slow machine may delay an echo so that it does not count as one
 		sum := strconv.Itoa(n)
 		p.types(t, "e")
 		e2e.Eventually(t, "the terminal shows the echo", func() bool { return strings.Contains(p.text(), "at> e\n") })
@@ -58,7 +57,7 @@ func (h *host) typedAhead(t *testing.T, p *terminal) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("what was typed ahead was never drawn:\n%s", p.text())
+			t.Fatalf("the prediction was never drawn:\n%s", p.text())
 		}
 		p.shows(t, "\na"+strconv.Itoa(40+n)+"b\nat>")
 		p.types(t, "sleep 0.5; echo c$((40+"+sum+"))d\r") // the next proof is not of these lines
@@ -67,7 +66,7 @@ func (h *host) typedAhead(t *testing.T, p *terminal) {
 	p.types(t, "stty -echo; echo Password:; read x; stty echo; echo \"<$x>\"\r")
 	p.shows(t, "\nPassword:")
 	p.types(t, "hunter2")
-	e2e.Eventually(t, "the session has received the input", func() bool { // and what was typed is taken, so that its echo would be there
+	e2e.Eventually(t, "the session has received the input", func() bool { // the typed input has arrived, so its echo would be there
 		p.types(t, "3")
 		return strings.Count(h.here.Run("-H", "far", "ls"), "\n") == 2
 	})

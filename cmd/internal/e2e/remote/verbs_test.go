@@ -79,7 +79,7 @@ func TestVerbsAboutTheHost(t *testing.T) {
 	}
 	h.here.Run("-H", "far", "fleet", "init", "there", "--name", "one", "--address", "127.0.0.1:1")
 	if there, here := h.Run("fleet", "status"), h.here.Run("fleet", "status"); !strings.Contains(there, "host one of the fleet there") || !strings.Contains(here, "no fleet") {
-		t.Errorf("a fleet is made there: %s; here: %s", there, here)
+		t.Errorf("a fleet was created there: %s; here: %s", there, here)
 	}
 	h.here.Run("-H", "far", "fleet", "leave", "--force")
 	if there := h.Run("fleet", "status"); !strings.Contains(there, "no fleet") {
@@ -90,7 +90,7 @@ func TestVerbsAboutTheHost(t *testing.T) {
 	}
 }
 
-// TestRemoteCaller_Recorded checks that the audit log names a remote caller, who cannot prevent that.
+// TestRemoteCaller_Recorded checks that the audit log names a remote caller, and that the caller cannot prevent it.
 func TestRemoteCaller_Recorded(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -140,7 +140,7 @@ func TestAuditOfTheHostIsVerified(t *testing.T) {
 	if _, _, code := h.here.Try("-H", "far", "audit", "--verify", "--anchor", "1:x"); code != api.ExitUsage {
 		t.Errorf("exit status %d", code)
 	}
-	if got := h.here.Run("audit", "--verify"); got != "no records\n" { // of this host, where nothing was run
+	if got := h.here.Run("audit", "--verify"); got != "no records\n" { // of this host, where no command ran
 		t.Errorf("%q", got)
 	}
 }
@@ -193,7 +193,7 @@ func TestBareHost(t *testing.T) {
 		t.Errorf("exit status %d, %s", code, stderr)
 	}
 	if left, _ := os.ReadDir(h.home); len(left) > 0 {
-		t.Errorf("without being asked for it left %v", left)
+		t.Errorf("without a request it left %v", left)
 	}
 	asked := func(answer string) (p *terminal, err error) {
 		p = newTerminal(t, h.here, "-H", "far", "ls")
@@ -203,10 +203,10 @@ func TestBareHost(t *testing.T) {
 	}
 	p, err := asked("n")
 	if left, _ := os.ReadDir(h.home); err == nil || len(left) > 0 {
-		t.Errorf("a user said no: %v, %v left\n%s", err, left, p.text())
+		t.Errorf("after a rejection: %v, %v left\n%s", err, left, p.text())
 	}
 	if p, err := asked("y"); err != nil || !strings.Contains(p.text(), "no sessions") {
-		t.Errorf("a user said yes: %v\n%s", err, p.text())
+		t.Errorf("after an approval: %v\n%s", err, p.text())
 	}
 	h.here.Run("hosts", "disconnect", "far")
 	h.make(t, os.RemoveAll(filepath.Join(h.home, ".local")))
@@ -229,7 +229,7 @@ func TestBareHost(t *testing.T) {
 		t.Errorf("exit status %d, %s", code, stderr)
 	}
 	if got, err := os.ReadFile(program); err != nil || string(got) != string(want) {
-		t.Errorf("what was there is gone (%v)", err)
+		t.Errorf("the existing file is gone (%v)", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(h.home, ".local", "bin", ".*")); len(left) > 0 {
 		t.Errorf("left over: %v", left)

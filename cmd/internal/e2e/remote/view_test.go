@@ -31,7 +31,7 @@ func TestViewerOfTwoHosts(t *testing.T) {
 	h.server(t)
 	h.down(t, true)
 	h.cut(t)
-	p.types(t, "echo early $((80+2))\r") // nobody knows yet that there is no connection
+	p.types(t, "echo early $((80+2))\r") // the lost connection is not detected yet
 	p.shows(t, "far cut off")
 	p.types(t, "echo kept $((60+2))\r")
 	p.types(t, "\x00\x31echo still $((70+2))\r")
@@ -40,10 +40,10 @@ func TestViewerOfTwoHosts(t *testing.T) {
 	p.shows(t, "early 82")
 	p.shows(t, "kept 62")
 	if n := strings.Count(h.here.Run("-H", "far", "output", "away"), "early 82"); n != 1 {
-		t.Errorf("what was typed while nobody knew of the cut was run %d times", n)
+		t.Errorf("input typed before the cut was detected ran %d times", n)
 	}
 	e2e.Eventually(t, "the viewer no longer shows the host as unreachable", func() bool { return !strings.Contains(p.text(), "cut off") })
-	p.types(t, "\x00n") // a session beside that of this host is of this host
+	p.types(t, "\x00n") // a session beside a local one is local
 	e2e.Eventually(t, "one more session is listed locally", func() bool { return strings.Count(h.here.Run("ls"), "\n") == 3 })
 	if n := strings.Count(h.here.Run("-H", "far", "ls"), "\n"); n != 2 {
 		t.Errorf("%d lines of sessions there", n)

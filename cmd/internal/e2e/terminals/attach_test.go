@@ -24,7 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// person is a user's terminal: an emulator of ours, so that every mode can be asked for.
+// person is a user's terminal: an emulator of ours, so that every mode can be read.
 type person struct {
 	t    *testing.T
 	pty  *os.File
@@ -36,7 +36,7 @@ type person struct {
 	seen   func() // called with the lock after all that is printed
 }
 
-// before is what was on the terminal.
+// before is the terminal's earlier content.
 const before = "one\r\ntwo\r\n\x1b]2;my title\x07$ "
 
 // newPerson runs a longterm command line on a terminal that has something on it.
@@ -105,7 +105,7 @@ func (p *person) textLocked() string {
 	return b.String()
 }
 
-// state is what a terminal has besides its text.
+// state is a terminal's state except its text.
 func (p *person) state() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,8 +114,7 @@ func (p *person) state() string {
 	return fmt.Sprintf("%+v title %q cursor shape %v visible %v alt %v carry %q", p.screen.Modes(), f.Title, f.Cursor.Shape, f.Cursor.Visible, f.Alt, savedCursor.ReplaceAll(p.screen.AppendOutputState(nil), nil))
 }
 
-// savedCursor is where a terminal has its cursor, and had it when it was saved: that may
-// be another place.
+// savedCursor returns a terminal's cursor position and the one that it saved, which may differ.
 var savedCursor = regexp.MustCompile(`\x1b\[\d+;\d+H(\x1b\[0m\x1b7\x1b\[m)?`)
 
 func (p *person) shows(text string) {
@@ -218,7 +217,7 @@ func TestAttachSwitches(t *testing.T) {
 	p.types("\x1cp")
 	p.shows("I am one")
 	if strings.Contains(i.Run("screen", "one"), "for two") {
-		t.Error("what was typed for the next session went to this one")
+		t.Error("input for the next session went to this one")
 	}
 	p.types("\x1cd")
 	if err := <-p.done; err != nil {
@@ -248,7 +247,7 @@ func TestAttachAlone(t *testing.T) {
 	}
 	third.types("mine\r")
 	third.shows("mine\nmine")
-	fourth := newPerson(t, i, "attach", "--read-only", "-d", "one") // has no say
+	fourth := newPerson(t, i, "attach", "--read-only", "-d", "one") // does not affect the size
 	fourth.shows("mine\nmine")
 	third.types("still\r")
 	third.shows("still\nstill")
@@ -422,7 +421,7 @@ func TestAttachWithScrollback(t *testing.T) {
 	o.shows("line 400.")
 	o.keys("401 402", "Enter")
 	o.shows("line 402.")
-	// The daemon is killed: what is on the screen stays, and nothing comes twice.
+	// The daemon is killed: the screen stays, and nothing is repeated.
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +444,7 @@ func TestAttachWithScrollback(t *testing.T) {
 		want = append(want, fmt.Sprintf("line %d.", n))
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("the terminal has kept:\n%s", strings.Join(got, "\n"))
+		t.Errorf("the terminal's scrollback has:\n%s", strings.Join(got, "\n"))
 	}
 }
 
@@ -491,7 +490,7 @@ func TestAttachedThroughAFlood(t *testing.T) {
 		e2e.Eventually(t, "the session has the new size", func() bool { return i.Info("s").Cols == 60+n })
 	}
 	p.mu.Lock()
-	p.seen = nil // what comes now is the user's own screen
+	p.seen = nil // from now on it is the user's own screen
 	p.mu.Unlock()
 	p.types("\x1cd")
 	if err := <-p.done; err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// paneModes is what tmux knows of a terminal's modes.
+// paneModes returns the terminal modes that tmux reports.
 func (o *outer) paneModes() string {
 	return o.cmd("display", "-p", "alt #{alternate_on} mouse #{mouse_any_flag}#{mouse_button_flag}#{mouse_standard_flag}#{mouse_sgr_flag} "+
 		"cursor #{cursor_flag} keypad #{keypad_flag}#{keypad_cursor_flag} insert #{insert_flag} wrap #{wrap_flag} origin #{origin_flag} "+
@@ -33,13 +33,13 @@ func (o *outer) shellChild() int {
 	return firstChild(firstChild(pane))
 }
 
-// stty is what the pane's terminal is set to.
+// stty returns the settings of the pane's terminal.
 func (o *outer) stty() string {
 	out, _ := exec.Command("stty", "-F", strings.TrimSpace(o.cmd("display", "-p", "#{pane_tty}")), "-a").CombinedOutput()
 	return string(out)
 }
 
-// below is the process below the pane's own whose arguments have a word; 0: there is none.
+// below returns the process below the pane's own process whose arguments contain a word; 0: none.
 func (o *outer) below(word string) int {
 	pid, _ := strconv.Atoi(strings.TrimSpace(o.cmd("display", "-p", "#{pane_pid}")))
 	for ; pid > 0; pid = firstChild(pid) {
@@ -52,7 +52,7 @@ func (o *outer) below(word string) int {
 }
 
 // TestKilledUnderAScript kills or hangs up attach under a script without a shell. The terminal is restored, including
-// its line discipline, and the exit status tells the reason where possible.
+// its line discipline, and the exit status gives the reason where possible.
 //
 // FEATURES: R75, R76
 func TestKilledUnderAScript(t *testing.T) {
@@ -87,9 +87,9 @@ func TestKilledUnderAScript(t *testing.T) {
 			}
 			e2e.Eventually(t, "the terminal is restored", func() bool {
 				return strings.HasPrefix(o.paneModes(), "alt 0 mouse 0") && !strings.Contains(o.stty(), "-icanon") && !strings.Contains(o.stty(), "-opost") &&
-					o.below(verb) == 0 // until then keys are still its own
+					o.below(verb) == 0 // until then keys still reach it
 			})
-			if with != syscall.SIGKILL { // else the shell may say it before the guard is done, on the screen that goes
+			if with != syscall.SIGKILL { // else the shell may print it before the guard is done, on the screen that is discarded
 				o.shows(fmt.Sprintf("status %d", 128+int(with)))
 			}
 			// A program that is killed at its start leaves the terminal's replies unread: the script reads them first.

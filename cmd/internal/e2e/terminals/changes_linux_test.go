@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The viewer's panel lists the changes of a session's draft, shows a diff, commits one file and discards another, each after a question.
-// The list and the session's mark follow.
+// TestViewerChanges checks that the viewer's panel lists the changes of a session's draft, shows a diff, commits one
+// file and discards another, each after a confirmation. The list and the session's mark follow.
 //
 // FEATURES: R76, R124
 func TestViewerChanges(t *testing.T) {

@@ -23,7 +23,7 @@ func clientsOf(t *testing.T, i *e2e.Instance, session string) (list []api.Attach
 	return list
 }
 
-// rang says that the terminal's bell rang since it was asked for last.
+// rang reports whether the terminal's bell rang since the last call.
 func (p *person) rang() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func TestClientsOfASession(t *testing.T) {
 	first.types("again\r")
 	first.shows("again\nagain")
 	if strings.Contains(i.Run("output", "one"), "nothing") {
-		t.Error("what was typed while it looked only reached the session")
+		t.Error("input of a view-only client reached the session")
 	}
 
 	viewer := newPerson(t, i, "view", "one")
@@ -85,10 +85,10 @@ func TestClientsOfASession(t *testing.T) {
 	}
 	i.Env = own
 	if _, says, code := i.Try("clients", "one", "--look", "99"); code != 3 || !strings.Contains(says, "no client 99") {
-		t.Errorf("a client that is not there: %d, %s", code, says)
+		t.Errorf("a missing client: %d, %s", code, says)
 	}
 	if _, says, code := i.Try("clients", "one", "--type", fmt.Sprint(list[1].N)); code == 0 || !strings.Contains(says, "came to look only") {
-		t.Errorf("who came to look is let type: %d, %s", code, says)
+		t.Errorf("a view-only client may type: %d, %s", code, says)
 	}
 	i.Run("clients", "one", "--detach", n)
 	if err := <-first.done; err != nil {
@@ -123,7 +123,7 @@ func TestAttachRenewsVariables(t *testing.T) {
 		t.Error(err)
 	}
 	const asks = `echo "$DISPLAY ${WAYLAND_DISPLAY-none} $XAUTHORITY"`
-	i.Run("exec", "mine", "true") // its prompt comes after
+	i.Run("exec", "mine", "true") // its prompt follows
 	if got := strings.TrimSpace(i.Run("exec", "mine", asks)); got != ":7 none old" {
 		t.Errorf("a user's shell has %q", got)
 	}
@@ -132,6 +132,6 @@ func TestAttachRenewsVariables(t *testing.T) {
 		t.Errorf("an agent's shell has %q", got)
 	}
 	if commands := i.Run("commands", "mine", "--json"); strings.Contains(commands, "DISPLAY\":") {
-		t.Errorf("a command is told to have changed what was renewed: %s", commands)
+		t.Errorf("a command is reported to have changed a renewed variable: %s", commands)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// TestViewerOnALightTerminal: the terminal itself says what it looks like.
+// TestViewerOnALightTerminal checks that the terminal's own answer selects the theme.
 //
 // FAULT: B21
 // FEATURES: R76
@@ -24,7 +24,7 @@ func TestViewerOnALightTerminal(t *testing.T) {
 			i := e2e.New(t)
 			i.Env = append(i.Env, "COLORFGBG=", "NO_COLOR=", "HOME="+i.Dir)
 			i.Run("new", "-n", "one", "--", "sh", "-c", "echo I am one; exec cat")
-			// The viewer's terminal is a session of longterm's own, which tells the colour it was set to.
+			// The viewer's terminal is itself a session of longterm, which reports its configured colour.
 			i.Run("new", "-n", "outer", "--cols", "80", "--rows", "20", "--env", "COLORTERM=truecolor", "--", "sh", "-c",
 				"printf '\\033]11;"+tt.colour+"\\007'; LONGTERM_SESSION= exec \"$0\" view one", named(i))
 			e2e.Eventually(t, "the viewer shows the session", func() bool { return strings.Contains(i.Run("screen", "outer"), "I am one") })

@@ -59,10 +59,10 @@ func TestOvernight(t *testing.T) {
 		case s.Command == "longterm output night":
 			i.Run("wait", "night", "--for", "exit", "--timeout", "2m")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // what waits for an answer that nobody gives
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // for commands whose prompt is never answered
 		cmd := exec.CommandContext(ctx, "bash", "-c", s.Command)
 		cmd.Dir, cmd.Env = work, i.Env
-		out, _ := cmd.CombinedOutput() // what it prints is compared
+		out, _ := cmd.CombinedOutput() // its output is compared
 		cancel()
 		if !e2e.LoosePattern(s.Prints).Match(out) {
 			t.Fatalf("overnight.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.Line, s.Command, cmd.ProcessState.ExitCode(), out, strings.Join(s.Prints, "\n"))

@@ -33,15 +33,14 @@ func named(i *e2e.Instance) string {
 	return link
 }
 
-// shown is a terminal that a line runs in; text is its screen as it is now.
+// shown is a terminal that runs a line; text returns its screen.
 type shown struct {
 	name string
 	text func() string
 }
 
-// judges run a shell line in xterm and in tmux, as far as they are installed, and in the emulator: what longterm
-// prints for people has to look the same in all. The line knows longterm, and $JUDGE by which it can tell its runs
-// apart.
+// judges run a shell line in xterm and in tmux, as far as they are installed, and in the emulator: longterm's output
+// for users must look the same in all. The line has longterm in its PATH, and $JUDGE is unique for each run.
 func judges(t *testing.T, i *e2e.Instance, cols, rows int, line string) []shown {
 	t.Helper()
 	i.Env = append(i.Env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "COLORTERM=", "COLORFGBG=", "HOME="+i.Dir, "PATH="+i.Dir+":"+os.Getenv("PATH"))
@@ -90,7 +89,7 @@ func inEmulator(t *testing.T, i *e2e.Instance, cols, rows int, line string) show
 		}
 	}()
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the line leads a session of its own
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the line leads a separate session
 		_ = cmd.Wait()
 		_ = f.Close()
 		<-done
@@ -106,8 +105,8 @@ func inEmulator(t *testing.T, i *e2e.Instance, cols, rows int, line string) show
 	}}
 }
 
-// inXterm runs a line in an xterm of the test's own display. Its screen is what it prints (xterm ctlseqs, "MC") to a
-// printer, which is a file, when the sequence that asks for it is written to its terminal.
+// inXterm runs a line in an xterm of a separate display. Its screen is what it prints (xterm ctlseqs, "MC") to a
+// printer, which is a file, when the sequence for it is written to its terminal.
 func inXterm(t *testing.T, i *e2e.Instance, cols, rows int, line string) (s shown, ok bool) {
 	t.Helper()
 	for _, name := range []string{"xterm", "Xvfb"} {
@@ -159,7 +158,7 @@ func inXterm(t *testing.T, i *e2e.Instance, cols, rows int, line string) (s show
 	}}, true
 }
 
-// printScreen asks xterm to print, as a program on the terminal whose name is in a file.
+// printScreen makes xterm print its screen, as a program on the terminal whose name is in a file.
 func printScreen(t *testing.T, tty string) {
 	t.Helper()
 	name, err := os.ReadFile(tty)
@@ -205,7 +204,7 @@ func newDisplay(t *testing.T) string {
 	return ":" + strings.TrimSpace(number)
 }
 
-// changing is what differs from run to run.
+// changing matches what differs from run to run.
 var changing = strings.NewReplacer("emulator", "NAME", "tmux", "NAME", "xterm", "NAME", "\r", "", "\uffff", "") // xterm prints the second column of a wide character
 
 var times = regexp.MustCompile(`\b[0-9]+(\.[0-9]+)?(ms|s)\b|[0-9]{2}:[0-9]{2}(:[0-9]{2})?`)
@@ -253,8 +252,8 @@ func agree(t *testing.T, list []shown, until ...string) string {
 	return first
 }
 
-// TestWatchInRealTerminals: the output of a watched command stays, whatever the terminal thinks of leaving an
-// alternate screen that it is not on, and whatever screen the command leaves behind.
+// TestWatchInRealTerminals checks that the output of a watched command stays, however the terminal handles leaving an
+// alternate screen that is not shown, and on whichever screen the command ends.
 //
 // FAULT: B16
 func TestWatchInRealTerminals(t *testing.T) {
@@ -276,7 +275,7 @@ func TestWatchInRealTerminals(t *testing.T) {
 	}
 }
 
-// TestGivenBackInRealTerminals: what comes after longterm stands below what it showed, on the primary screen.
+// TestGivenBackInRealTerminals checks that output after longterm is below longterm's own, on the primary screen.
 //
 // FAULT: B16
 // FEATURES: R1, R75
@@ -307,7 +306,8 @@ func TestGivenBackInRealTerminals(t *testing.T) {
 	}
 }
 
-// TestShownInRealTerminals: the viewer and the player look alike in all terminals, and leave what was there before.
+// TestShownInRealTerminals checks that the viewer and the player look alike in all terminals, and restore the earlier
+// screen.
 //
 // FEATURES: R76, R80
 func TestShownInRealTerminals(t *testing.T) {
@@ -347,7 +347,7 @@ func TestShownInRealTerminals(t *testing.T) {
 	}
 }
 
-// welcomed has the viewer keep a layout: a newcomer's card is shown by those viewers only that begin before that.
+// welcomed makes the viewer save a layout: the welcome text is shown only by viewers that start before that.
 func welcomed(t *testing.T, i *e2e.Instance) {
 	t.Helper()
 	link := named(i)

@@ -24,7 +24,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// onePicture is a daemon that shows one drawing to who attaches, takes what is typed, and says that the session has ended.
+// onePicture is a fake daemon that sends one drawing to an attached client, accepts input, and reports the session's
+// end.
 type onePicture struct {
 	i *e2e.Instance
 
@@ -34,10 +35,10 @@ type onePicture struct {
 	typed string   // guarded by mu
 }
 
-// picture is what onePicture shows.
+// picture is the drawing of onePicture.
 type picture struct {
 	name  string
-	drawn string // empty: the session is not there
+	drawn string // empty: the session does not exist
 	texts int    // messages before the drawing
 }
 
@@ -70,7 +71,7 @@ func newOnePicture(t *testing.T) *onePicture {
 	return d
 }
 
-// resumes is the key that each stream has of its own.
+// resumes returns the unique key of each stream.
 var resumes = regexp.MustCompile(`resume=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
 
 func (d *onePicture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +105,7 @@ func (d *onePicture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 }
 
-// attach attaches on a terminal, types when all is drawn, and returns all that came to the terminal.
+// attach attaches on a terminal, types when all is drawn, and returns all output of the terminal.
 func (d *onePicture) attach(env ...string) (printed, asked, typed string) {
 	t := d.i.T
 	t.Helper()
@@ -171,7 +172,7 @@ func TestAttachBeforeTheProgram(t *testing.T) {
 			t.Errorf("%s: printed\n%q\nwant\n%q", c.what, e2e.Tail([]byte(printed), 600), e2e.Tail([]byte(want), 600))
 		}
 		if asked != wantAsked || strings.Count(asked, "GET") != 1 {
-			t.Errorf("%s: asked %q, want %q", c.what, asked, wantAsked)
+			t.Errorf("%s: requests %q, want %q", c.what, asked, wantAsked)
 		}
 		if typed != wantTyped || c.drawn != "" && typed != "k" {
 			t.Errorf("%s: typed %q, want %q", c.what, typed, wantTyped)

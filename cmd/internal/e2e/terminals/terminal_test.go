@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// longterm in a terminal, tested by its own library.
+// These tests run longterm in a terminal of its own library.
 
 // terminal runs a verb in a terminal.
 func terminal(i *e2e.Instance, args ...string) *sessiontest.Program {
@@ -36,7 +36,7 @@ func TestAttachDetach(t *testing.T) {
 	p := terminal(i, "attach", "talk")
 	p.Expect("Password: ")
 	p.WaitFor(session.Cond{Kind: session.CondText, Text: "Password"})
-	p.Send("hunter2\r") // attach's own terminal is raw: who echoes is not to be seen from here
+	p.Send("hunter2\r") // attach's own terminal is raw: the program's echo cannot be seen from here
 	p.Expect("more: ")
 	p.Line("one")
 	p.Expect("<one> at 24 80")
@@ -54,18 +54,18 @@ func TestAttachDetach(t *testing.T) {
 	}
 
 	q := terminal(i, "attach", "talk")
-	q.Expect("<two> at 30 100") // as it was left
+	q.Expect("<two> at 30 100") // the previous size
 	q.Line("end")
 	q.Expect("<end> at 24 80")
 	q.Expect("[talk exited with 7]")
 	q.ExpectExit(0)
 
-	for _, args := range [][]string{{"attach", "talk"}, {"attach", "--scrollback", "talk"}} { // begun before the program is initialised, and not
+	for _, args := range [][]string{{"attach", "talk"}, {"attach", "--scrollback", "talk"}} { // served before the program is initialised, and after
 		over := terminal(i, args...)
 		over.Expect("[talk has ended before: exited with 7; `longterm output talk` has what it printed]")
 		over.ExpectExit(0)
 		if screen := over.Screen(); strings.Contains(screen, "goes on") {
-			t.Errorf("%v: an ended session goes on:\n%s", args, screen)
+			t.Errorf("%v: an ended session continues:\n%s", args, screen)
 		}
 	}
 }

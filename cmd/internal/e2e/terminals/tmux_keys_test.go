@@ -27,7 +27,7 @@ func TestTmuxKeys(t *testing.T) {
 		pressed[strings.TrimPrefix(keys[0], `\`)] = true
 		o.keys(append([]string{"C-b"}, keys...)...)
 	}
-	column := func(text string) int { // where a text begins in the first row that has it
+	column := func(text string) int { // column of a text in the first row that contains it
 		for _, l := range strings.Split(o.text(), "\n") {
 			if at := strings.Index(l, text); at >= 0 {
 				return len([]rune(l[:at]))
@@ -115,9 +115,9 @@ func TestTmuxKeys(t *testing.T) {
 	tmux("!")
 	o.shows("pane is already alone in its tab")
 
-	// copy mode with vi's keys, and what was copied pasted
+	// Copy mode with vi's keys, and a paste of the copy.
 	o.line("echo copied-$((5+5))")
-	o.shows("copied-10") // copy mode is of what is seen: the session shows it earlier
+	o.shows("copied-10") // copy mode works on the shown rows: the session shows it earlier
 	tmux("[")
 	o.keys("?")
 	o.line("copied-10")
@@ -146,7 +146,7 @@ func TestTmuxKeys(t *testing.T) {
 	o.lacks("Keys: after")
 	tmux("C-b") // is the session's
 
-	// Closing a tab ends nothing; killing does, and asks.
+	// Closing a tab ends no session; killing does, after a confirmation.
 	tmux("c")
 	o.shows("3 bash-4") // a name that is free again
 	tmux("&")
@@ -172,7 +172,7 @@ func TestTmuxKeys(t *testing.T) {
 	}
 	for _, r := range rows {
 		if !pressed[r[1]] {
-			t.Errorf("C-b %s stands on the page and was not pressed", r[1])
+			t.Errorf("C-b %s is on the page and was not pressed", r[1])
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// outer is a real terminal for longterm to run in: a tmux of the test's own.
+// outer is a real terminal for longterm to run in: a separate tmux server.
 type outer struct {
 	t    *testing.T
 	tmux string
@@ -32,7 +32,7 @@ func newOuter(t *testing.T, i *e2e.Instance, cols, rows int, args ...string) *ou
 	return newOuterLine(t, i, cols, rows, line)
 }
 
-// newOuterLine runs a line for the shell, which knows longterm, in tmux.
+// newOuterLine runs a shell line in tmux, with longterm in its PATH.
 func newOuterLine(t *testing.T, i *e2e.Instance, cols, rows int, line string) *outer {
 	t.Helper()
 	tmux := tier.Path(t, "tmux")
@@ -113,7 +113,7 @@ func TestAttachInATerminal(t *testing.T) {
 	o.keys("again", "Enter")
 	o.shows("got again")
 
-	// Detached, the terminal is the user's again and the session goes on.
+	// After the detach, the terminal is the user's again and the session continues.
 	o.keys(`C-\`, "d")
 	o.shows("detached from work", "STATUS=0")
 	if s := i.Info("work"); s.State != "running" || s.Clients != 0 {
@@ -214,7 +214,7 @@ func TestViewerInATerminal(t *testing.T) {
 	o.keys("C-Space", "x")
 	o.shows("kill one?")
 	o.keys("y")
-	o.shows("one killed; output kept") // and its pane is gone
+	o.shows("one killed; output kept") // and its pane is closed
 	o.lacks("1 one")
 	o.keys("C-Space", "q")
 	o.shows("STATUS=0")

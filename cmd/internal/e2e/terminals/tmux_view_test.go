@@ -93,7 +93,7 @@ func TestViewerLayouts(t *testing.T) {
 	o.after("]")
 	o.shows("2 bash-2")
 
-	// What is typed goes to all panes of the tab.
+	// Typed text goes to all panes of the tab.
 	o.after("y")
 	o.shows("SYNC")
 	o.line("echo to$((1+1))all")
@@ -104,11 +104,11 @@ func TestViewerLayouts(t *testing.T) {
 		t.Error("another tab got it too")
 	}
 
-	// A killed daemon is a blink: nothing of the layout is lost.
+	// A killed daemon causes a short interruption: nothing of the layout is lost.
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "typing works again", func() bool { // what a dying daemon had taken is lost
+	e2e.Eventually(t, "typing works again", func() bool { // input that a dying daemon had received is lost
 		o.line("echo after$((4+4))")
 		out, _, code := i.Try("screen", "bash-3")
 		return code == 0 && strings.Contains(out, "after8")
@@ -123,12 +123,12 @@ func TestViewerLayouts(t *testing.T) {
 	o.cmd("resize-window", "-x", "200", "-y", "60")
 	o.shows("1 bash", "2 bash-2", "3 bash-3", "second")
 
-	// A shell that is left goes away with its pane.
+	// A shell that exits is closed with its pane.
 	o.line("exit")
 	o.shows("bash-3 exited")
 	o.lacks("3 bash-3")
 
-	// The next viewer begins as this one was.
+	// The next viewer starts with this one's layout.
 	o.after("q")
 	o.shows("STATUS=0")
 	o.cmd("new-window", "-n", "again", filepath.Join(i.Dir, "longterm"))
@@ -174,7 +174,7 @@ func TestViewerIsArranged(t *testing.T) {
 	o.lacks("others")
 	i.Run("layout", "apply", "--file", kept)
 	o.shows("others", "I am aside")
-	// what the viewer does not do is no success, and the order says why
+	// An order that the viewer rejects fails with the reason.
 	i.Run("new", "-n", "gone", "--", "cat")
 	i.Run("kill", "gone")
 	for _, refused := range [][]string{
@@ -201,7 +201,7 @@ func TestViewerLooksBack(t *testing.T) {
 	o.line("echo one; echo two")
 	o.shows("\none\ntwo\n$")
 
-	// Search as it is typed, far back; the next match; as a regular expression.
+	// Incremental search far back, the next match, and a regular expression.
 	o.after("/")
 	o.keys("123")
 	o.shows("search: 123", "13/13")
@@ -214,7 +214,7 @@ func TestViewerLooksBack(t *testing.T) {
 	o.shows("regexp: ^7.7$", "10/10", "\n797")
 	o.keys("Enter")
 
-	// Commands: to the newest, to the one before, and a copy of what it printed.
+	// Commands: to the newest, to the previous one, and a copy of its output.
 	o.keys("G", "{")
 	o.shows("$ echo one; echo two")
 	o.keys("{")
@@ -281,7 +281,7 @@ func TestViewerSizes(t *testing.T) {
 	o.cmd("resize-window", "-x", "100", "-y", "30")
 	o.shows("size 60×18", "····")
 	if s := i.Info("work"); s.Cols != 60 {
-		t.Errorf("a viewer without a say made it %d columns wide", s.Cols)
+		t.Errorf("a viewer without a size policy made it %d columns wide", s.Cols)
 	}
 }
 
@@ -333,7 +333,7 @@ func TestViewerApproves(t *testing.T) {
 	o.keys("1")
 	e2e.Eventually(t, "it has run", func() bool { return there("three") })
 	if there("two") {
-		t.Error("what was rejected has run")
+		t.Error("the rejected line has run")
 	}
 	o.after("q")
 	o.shows("STATUS=0")
@@ -436,6 +436,6 @@ func TestViewer_OverviewAndDetails(t *testing.T) {
 	o.after("q")
 	o.shows("STATUS=0")
 	if got := o.text(); !strings.Contains(got, "[2 sessions keep running; return with `longterm`") {
-		t.Errorf("what goes on is not told:\n%s", got)
+		t.Errorf("the remaining session is not reported:\n%s", got)
 	}
 }

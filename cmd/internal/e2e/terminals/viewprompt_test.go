@@ -28,9 +28,9 @@ func TestViewerPrompt(t *testing.T) {
 	o.line("WHERE=here; false")
 	o.shows("$ WHERE=here; false", "✗ exit 1", "it runs in the shell of bash")
 	o.line("echo $WHERE is $((20+3))")
-	o.shows("here is 23\n✓ ", "it runs in the shell of bash") // which the viewer hears apart
+	o.shows("here is 23\n✓ ", "it runs in the shell of bash") // reported separately by the viewer
 
-	// While one runs another can be run, in a shell of its own; Ctrl-C ends the newest.
+	// While a command runs, another can run in a separate shell; Ctrl-C ends the newest.
 	o.line("read x; echo got $x")
 	o.shows("Ctrl-C: stop the command", "in a new shell", "needs text")
 	o.line("echo own$((4+4)); sleep 1000")
@@ -38,18 +38,18 @@ func TestViewerPrompt(t *testing.T) {
 	o.keys("C-c")
 	o.shows("✗ ended")
 	if out := i.Run("ls"); strings.Contains(out, "sleep") {
-		t.Errorf("what was ended is still there:\n%s", out)
+		t.Errorf("the ended command is still there:\n%s", out)
 	}
 
-	// What a command waits for is typed into its session, as a plain line.
-	o.keys("Escape") // the line is left that was opened for commands
+	// Input for a waiting command is typed into its session, as a plain line.
+	o.keys("Escape") // leaves the command line
 	o.lacks("[SHELL]")
 	o.after(`\;`)
 	o.shows("> a line; it is typed into bash, with Enter")
 	o.line("the answer")
 	o.shows("got the answer\n✓ ")
 
-	// A large paste is a placeholder, and arrives whole.
+	// A large paste is shown as a placeholder, and arrives completely.
 	var pasted strings.Builder
 	pasted.WriteString("cat <<'END' | sort -n | tail -1\n")
 	for n := range 50 {
@@ -68,7 +68,7 @@ func TestViewerPrompt(t *testing.T) {
 	o.keys("Enter")
 	o.shows("1111111\n✓ ")
 
-	// The history is the directory's, and comes back.
+	// The history is the directory's, and is restored.
 	o.keys("C-d")
 	o.lacks("[SHELL]")
 	o.after("q")
@@ -95,7 +95,7 @@ func TestViewerPrompt(t *testing.T) {
 	o.keys("C-l")
 	o.lacks("/theme")
 
-	// The configuration: what is wrong is told, what is right is taken.
+	// In the configuration, errors are reported and valid keys are applied.
 	conf := filepath.Join(i.Dir, "config.toml")
 	if err := os.WriteFile(conf, []byte("[keys]\nzom = \"Z\"\n"), 0o600); err != nil {
 		t.Fatal(err)

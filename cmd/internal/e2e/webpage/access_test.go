@@ -42,8 +42,8 @@ func nameless(p *browser.Page) (bad []string, n int) {
 	return bad, n
 }
 
-// stillNameless are those that have no name once the page rests: what is put in the place of something else is in the tree for a moment without
-// what it has in it.
+// stillNameless returns the elements without a name once the page is idle: a replacement is in the tree for a moment
+// without its content.
 func stillNameless(p *browser.Page) (bad []string, n int) {
 	for range 100 {
 		if bad, n = nameless(p); len(bad) == 0 {
@@ -95,7 +95,7 @@ func TestWithoutEyesAndMouse(t *testing.T) {
 	quiet(t, b)
 }
 
-// TestOldBrowser opens the page in a browser that lacks required features. The page says so.
+// TestOldBrowser opens the page in a browser that lacks required features. The page reports that.
 //
 // FEATURES: R83
 func TestOldBrowser(t *testing.T) {

@@ -68,7 +68,7 @@ func TestScreenReader_AnnouncesRepeatedOutput(t *testing.T) {
 		p.Wait("it is told again", fmt.Sprintf(`told.length === %d && told.at(-1) === %q`, n+1, line))
 	}
 	p.Eval(`void (told = [])`, nil)
-	i.Run("resize", "one", "100x24") // all is drawn anew
+	i.Run("resize", "one", "100x24") // redraws everything
 	p.Wait("its size", `longterm.page.term.screen.cols === 100 && !longterm.page.since`)
 	p.Eval(`void longterm.link.ws.close()`, nil)
 	i.Run("send", "one", "--enter", "another")
@@ -96,7 +96,7 @@ func TestHalfAnAnswerStays(t *testing.T) {
 	i.Run("config", "set", "policy.agents", "readonly")
 	p := open(i, b, browser.Desk)
 	s := show(i, p, "asks")
-	i.Run("keys", "asks", "Enter") // the page is told of the question alone, and of the whole session by the next daemon
+	i.Run("keys", "asks", "Enter") // this daemon sends the prompt alone, and the next daemon the whole session
 	p.Wait("it asks", `document.querySelector('.question input[type=password]')`)
 	p.Eval(`document.querySelector('.question input').focus()`, nil)
 	p.Type("half")

@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The page marks a session's draft with the number of its changes, lists them with their differences, and commits and discards
-// them after a question.
+// TestChangesPage_ListsCommitsDiscards checks that the page marks a session's draft with the number of its changes,
+// lists them with their differences, and commits and discards them after a confirmation.
 //
 // FEATURES: R112, R124
 func TestChangesPage_ListsCommitsDiscards(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// chaosPrograms draw until a file is there, which is their $0.
+// chaosPrograms draw until a file exists, which is their $0.
 var chaosPrograms = []struct{ name, script string }{
 	{"flood", `i=0; while [ ! -e "$0" ]; do i=$((i+1)); echo "line $i of a build"; [ $((i%300)) = 0 ] && sleep 0.3; done; echo end; exec cat`},
 	{"full", `printf '\033[?1049h\033[2J'; i=0; while [ ! -e "$0" ]; do i=$((i+1)); printf '\033[%d;%dH\033[38;5;%dm%d 漢字 é\033[m' $((i%24+1)) $((i*7%60+1)) $((i%256)) $i; [ $((i%50)) = 0 ] && sleep 0.1; done; printf '\033[24;1H\033[Kend'; exec cat`},
@@ -32,7 +32,7 @@ func TestChaos(t *testing.T) {
 	tier.Full(t)
 	wanted := os.Getenv("CHAOS")
 	if wanted == "" {
-		t.Fatal("say how long and how many: CHAOS=20m,20")
+		t.Fatal("set duration and number: CHAOS=20m,20")
 	}
 	for_, number, _ := strings.Cut(wanted, ",")
 	long, err := time.ParseDuration(for_)
@@ -48,7 +48,7 @@ func TestChaos(t *testing.T) {
 	for k := range shown {
 		p := chaosPrograms[k%len(chaosPrograms)]
 		shown[k] = p.name
-		if p.name == "typed" { // each types into a session of its own: keys of two would mix
+		if p.name == "typed" { // each types into a separate session: keys of two would mix
 			shown[k] = fmt.Sprintf("typed%d", k)
 			typists = append(typists, k)
 		}
@@ -56,7 +56,7 @@ func TestChaos(t *testing.T) {
 			i.Run("new", "-n", shown[k], "--cols", "90", "--rows", "24", "--", "sh", "-c", p.script, stop)
 		}
 	}
-	// Whose machine is busy gets its answers late: what fails is a wrong one.
+	// A busy machine answers late: only a wrong answer fails the test.
 	i.Patience, b.Patience = 10*time.Minute, 10*time.Minute
 	n, pages := tabs(i, b, count, func(k int, p *browser.Page) { show(i, p, shown[k]) })
 	typed := map[int][]string{}

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// library is the script of a package that npm installed where PAGE_NODE says.
+// library returns the script of a package that npm installed in PAGE_NODE.
 func library(t *testing.T, path string) string {
 	t.Helper()
 	dir := os.Getenv("PAGE_NODE")
@@ -42,7 +42,7 @@ func TestAxe(t *testing.T) {
 	i.Try("exec", "shell", "ls /nowhere")
 	i.Run("run", "--background", "--policy", "readonly", "--", "touch", i.Dir+"/made")
 	i.Run("new", "-n", "bad", "--", "sh", "-c", "exit 7")
-	i.Run("config", "set", "hosts.names", "far") // which is offered to be asked, and is not
+	i.Run("config", "set", "hosts.names", "far") // the page offers to query it
 	id := i.Info("shell").ID
 	for name, s := range map[string]browser.Screen{"desk": browser.Desk, "phone": browser.Phone} {
 		p := open(i, b, s)
@@ -155,7 +155,7 @@ func TestXterm(t *testing.T) {
 	}
 }
 
-// bare writes a row's cells for comparison. Blanks at its end count only by what can be seen of them.
+// bare writes a row's cells for comparison. Blanks at its end count only with visible attributes.
 func bare(cells []cell) string {
 	for len(cells) > 0 {
 		c := cells[len(cells)-1]
@@ -168,7 +168,7 @@ func bare(cells []cell) string {
 	for _, c := range cells {
 		s.WriteString(c.Text)
 		if c.Text == " " {
-			c.Bold, c.Italic = false, false // nobody sees them
+			c.Bold, c.Italic = false, false // invisible
 		}
 		if c.Bold || c.Italic || c.Strike || c.Overline || c.Under != "" || c.Width != 1 {
 			fmt.Fprintf(&s, "<%t %t %t %t %t %d>", c.Bold, c.Italic, c.Strike, c.Overline, c.Under != "", c.Width)

@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A pasted or dropped file is stored with the session, and its quoted path is pasted.
+// TestFiles_PastedAndDropped checks that a pasted or dropped file is stored with the session, and its quoted path is
+// pasted.
 //
 // FEATURES: R136
 func TestFiles_PastedAndDropped(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// flooded has the page draw its screen as in a flood, on the canvas, and leaves it there.
+// flooded makes the page draw its screen as in a flood, on the canvas, and keeps it so.
 const flooded = `(() => {
 	const { grid, screen } = longterm.page.term;
 	for (let n = 0; n < 9; n++) {
@@ -27,7 +27,7 @@ const flooded = `(() => {
 	return !!grid.canvas;
 })()`
 
-// styles is a screen of all that rows are made of; the cursor does not blink.
+// styles is a screen with all kinds of content; the cursor does not blink.
 const styles = `\033[2 q` + `\033[1mbold\033[m \033[3mitalic\033[m \033[1;3mboth\033[m \033[2mdim\033[m \033[2;7mdimmed inverse\033[m \033[8mhidden\033[m \033[8;44mhidden\033[m\r\n` +
 	`\033[4mone\033[m \033[4:3mcurly\033[m \033[9mstrike\033[m \033[53mover\033[m and plain\r\n` +
 	`\033[31mred\033[42mongreen\033[m \033[38;5;208morange\033[m \033[38;2;1;2;3;48;2;250;251;252mtrue\033[m \033[95mbright\033[7minverse\033[m\r\n` +
@@ -50,7 +50,7 @@ func TestFloodLooksTheSame(t *testing.T) {
 	shows(p, "the end")
 	for _, scale := range []float64{1, 2} {
 		p.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 900, "height": 600, "deviceScaleFactor": scale, "mobile": false}, nil)
-		// Under this emulation elements, and nothing else, are put to whole CSS pixels: cells of such a size are.
+		// Under this emulation only elements are aligned to whole CSS pixels: cells of such a size are.
 		p.Eval(`((t) => { for (let z = 0.7, whole = false; !whole; z += 0.05) { t.setZoom(z); whole = t.m.w % 1 === 0 && t.m.h % 1 === 0 || z > 2; } })(longterm.page.term)`, nil)
 		for _, theme := range []string{"dark", "light", "high-contrast"} {
 			name := fmt.Sprintf("%s at %g", theme, scale)
@@ -119,7 +119,8 @@ func TestFloodIsSelected(t *testing.T) {
 	p := open(i, b, browser.Desk)
 	show(i, p, "flood")
 	shows(p, "begin")
-	// Each frame of the browser has all rows of a frame as the daemon sends it. The clock stands: it is a flood on a busy machine too.
+	// Each frame of the browser has all rows of a frame as the daemon sends it. The clock is stopped: it is a flood on
+	// a busy machine too.
 	p.Eval(`void (() => {
 		const { term } = longterm.page, now = performance.now;
 		let n = 1000, on = true;
@@ -148,11 +149,11 @@ func TestFloodIsSelected(t *testing.T) {
 		t.Errorf("%q is selected of %q", text, rows)
 	}
 	if strings.HasPrefix(rows, old) {
-		t.Errorf("%q stood there before the flood", old)
+		t.Errorf("%q was there before the flood", old)
 	}
 	var canvas bool
 	if p.Eval(`!!`+grid+`.canvas`, &canvas); canvas {
-		t.Error("what is selected is not seen")
+		t.Error("the selection is not visible")
 	}
 	p.Mouse("mouseReleased", "left", at[2], at[3])
 	p.Wait("the selection goes with its rows", `!longterm.page.term.selecting && getSelection().isCollapsed`)
@@ -162,12 +163,12 @@ func TestFloodIsSelected(t *testing.T) {
 	var off int
 	p.Eval(`longterm.page.term.screen.rows.filter((r, y) => `+grid+`.rows.children[y].row !== r || `+grid+`.rows.children[y].textContent.trimEnd() !== r.text).length`, &off)
 	if off > 0 {
-		t.Errorf("%d rows are not as they were drawn last", off)
+		t.Errorf("%d rows differ from the last frame", off)
 	}
-	// One that is closed in a flood leaves nothing behind.
+	// A page that is closed during a flood leaves nothing behind.
 	p.Eval(`((t) => { `+flooded+`; t.grid.calm = 0; t.grid.screen.rows = t.screen.rows.map((r) => ({ ...r })); t.grid.draw(t.screen); globalThis.ended = t; location.hash = '#/tiles'; })(longterm.page.term)`, nil)
 	p.Wait("the tiles", `document.querySelector('.tile')`)
-	p.Eval(`new Promise((done) => { ended.grid.draw = () => { throw new Error('drawn after its end'); }; setTimeout(done, 200); })`, nil) // longer than a flood rests before elements are drawn
+	p.Eval(`new Promise((done) => { ended.grid.draw = () => { throw new Error('drawn after its end'); }; setTimeout(done, 200); })`, nil) // longer than the pause after a flood before elements are drawn
 	quiet(t, b)
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// stamped prints lines as fast as they are taken, each with the time at which it was printed, in ms.
+// stamped prints lines as fast as they are read, each with its time in ms.
 const stamped = `
 import sys, time
 n = 0
@@ -26,7 +26,7 @@ while True:
     sys.stdout.write("\033[3%dm%d\033[m line %d of a flood that goes on and on %s\r\n" % (n % 8, int(time.time() * 1000), n, "x" * (n % 120)))
 `
 
-// pieced prints lines of nine pieces of different looks, each line with its time, too.
+// pieced prints lines of nine pieces in different styles, each line with its time too.
 const pieced = `
 import sys, time
 looks = ["31", "1;32", "33", "2", "1;34", "35", "36;44", "90", "97"]
@@ -36,8 +36,9 @@ while True:
     sys.stdout.write(str(int(time.time() * 1000)) + "".join(" \033[%sm%s %d\033[m" % (looks[(n + i) % 9], "abcdefghijklmnopq"[: (n + 3 * i) % 17], n + i) for i in range(9)) + "\r\n")
 `
 
-// paced has each row of 200×60 be another one sixty times a second, a quarter of them at a time, each of as many pieces as its
-// argument says and with its time: no more than a screen can show, so that its writer leaves the processors to who shows it.
+// paced changes each row of 200×60 sixty times a second, a quarter of them at a time, each in as many pieces as its
+// argument requests and with its time: no more than a screen can show, so that its writer leaves the processors to the
+// page.
 const paced = `
 import sys, time
 looks = ["31", "", "1;34", "32", "2", "33", "36;44", "90", "97"]
@@ -105,8 +106,8 @@ func frameRate(t *testing.T, program []string) {
 		float64((took(i.Status().DaemonPID, "stat")-daemon).Milliseconds())/got.Seconds)
 }
 
-// pageTime is the processor time that the first threads of all pages of our browser took: those that run scripts and lay
-// out. Other programs take nothing of it, however busy the machine is.
+// pageTime returns the processor time of the main threads of all pages of our browser, which run scripts and lay out.
+// Other programs do not affect it, however busy the machine is.
 func pageTime() (sum time.Duration) {
 	parent, pages := map[int]int{}, map[int]time.Duration{}
 	all, _ := filepath.Glob("/proc/[0-9]*")
@@ -130,7 +131,7 @@ func pageTime() (sum time.Duration) {
 	return sum
 }
 
-// stat is what the system tells of a process, from its state on, or of a thread of it; 13 words at least.
+// stat returns the fields of a process's or thread's stat file, from its state on; at least 13.
 func stat(pid int, file string) []string {
 	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), file)) // it may have ended
 	return append(strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])), make([]string, 13)...)

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// rowAt is the middle of the left edge of a row with a text, above the screen or on it.
+// rowAt returns the middle of the left edge of a row with a text, above the screen or on it.
 func rowAt(p *browser.Page, text string) (x, y float64) {
 	find := fmt.Sprintf(`[...document.querySelectorAll('.history .row, .rows .row')].find((r) => r.textContent === %q)`, text)
 	p.Wait("the row "+text, find)
@@ -24,7 +24,7 @@ func rowAt(p *browser.Page, text string) (x, y float64) {
 
 // drag selects from one place to another.
 func drag(p *browser.Page, x1, y1, x2, y2 float64) {
-	p.Eval(`getSelection().removeAllRanges()`, nil) // else what is selected would be dragged
+	p.Eval(`getSelection().removeAllRanges()`, nil) // else the selection would be dragged
 	p.Mouse("mousePressed", "left", x1, y1)
 	for n := range 5 {
 		p.Mouse("mouseMoved", "left", x1+(x2-x1)*float64(n+1)/5, y1+(y2-y1)*float64(n+1)/5)
@@ -97,7 +97,7 @@ func TestRulesAreShownFirst(t *testing.T) {
 	p := open(i, b, browser.Phone)
 	ask := func(line string) {
 		name, _, _ := strings.Cut(line, " ")
-		i.Run("new", "-n", name, "--", "sh") // each its own: what was allowed may still run
+		i.Run("new", "-n", name, "--", "sh") // one for each: an allowed command may still run
 		i.Run("exec", name, "-b", "--agent", "claude", line)
 		p.Eval(`void (location.hash = '#/approvals')`, nil)
 		p.Wait("what asks", fmt.Sprintf(`[...document.querySelectorAll('.ask pre')].some((e) => e.textContent === %q)`, line))
@@ -176,15 +176,15 @@ func TestNothingStays(t *testing.T) {
 	p.Click("button[title=More]")
 	p.Eval(`[...document.querySelectorAll('.menu button')].find((b) => b.textContent === 'End…').click()`, nil)
 	p.Wait("a dialog", `document.querySelector('dialog').textContent.includes('hushhush')`)
-	p.Eval(`void longterm.page.announce({ screen: { rows: [{ text: 'shibboleth, late' }] } })`, nil) // it is told when output has rested
+	p.Eval(`void longterm.page.announce({ screen: { rows: [{ text: 'shibboleth, late' }] } })`, nil) // announced when output has settled
 	i.Run("token", "revoke", e2e.Decode[[]api.Token](t, i.Run("token", "ls", "--json"))[0].Name)
 	p.Wait("its end", `document.body.innerText.includes('The login has ended')`)
 	p.Wait("no dialog", `!document.querySelector('dialog')`)
-	p.Eval(`new Promise((done) => setTimeout(done, 500))`, nil) // longer than output rests before it is told
+	p.Eval(`new Promise((done) => setTimeout(done, 500))`, nil) // longer than the settling time
 	var left string
 	p.Eval(`document.title + document.documentElement.outerHTML + longterm.store.sessions.size`, &left)
 	if strings.Contains(left, "shibboleth") || strings.Contains(left, "hushhush") || !strings.HasSuffix(left, "0") {
-		t.Errorf("what is left: %s", left)
+		t.Errorf("rest: %s", left)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestSettings(t *testing.T) {
 	p.Wait("why not, in a sentence that is seen", `((e) => /^[A-Z][^.]*\. [^a-z]/.test(e.textContent) && getComputedStyle(e).color !== getComputedStyle(document.querySelector('.login > p')).color)(document.querySelector('[role=alert]'))`)
 }
 
-// TestTilesAreWhole checks that a tile shows whole rows.
+// TestTilesAreWhole checks that a tile shows no row partly.
 //
 // FEATURES: R112
 func TestTilesAreWhole(t *testing.T) {
@@ -274,7 +274,7 @@ func TestSelectionStays(t *testing.T) {
 	if got := selected(); got != want {
 		t.Fatalf("%q is selected, not %q", got, want)
 	}
-	says(` at the end`) // the last row is another one
+	says(` at the end`) // the last row has changed
 	shows(p, "at the end")
 	if got := selected(); got != want {
 		t.Errorf("after its last row changed %q is selected", got)
@@ -282,7 +282,7 @@ func TestSelectionStays(t *testing.T) {
 	says(`\nnext\nand next`)
 	shows(p, "and next")
 	if got := selected(); got != want {
-		t.Errorf("after two rows came %q is selected", got)
+		t.Errorf("after two new rows %q is selected", got)
 	}
 	keep(t, p, "selection-stays")
 	says(strings.Repeat(`\n`, 12) + "later")
@@ -290,15 +290,15 @@ func TestSelectionStays(t *testing.T) {
 	var left string
 	p.Eval(`String(getSelection())`, &left)
 	if !strings.HasPrefix(left, "row 32\n") {
-		t.Errorf("after its first rows went %q is seen to be selected", left)
+		t.Errorf("after its first rows scrolled away, the visible selection is %q", left)
 	}
 	if got := selected(); got != want {
-		t.Errorf("after its first rows went %q is copied", got)
+		t.Errorf("after its first rows scrolled away, the copy is %q", got)
 	}
 	says(strings.Repeat(`\n`, 30) + "the end")
 	shows(p, "the end")
 	if got := selected(); got != want {
-		t.Errorf("after all of its rows went %q is copied", got)
+		t.Errorf("after all of its rows scrolled away, the copy is %q", got)
 	}
 	p.Eval(`void (globalThis.copied = [], navigator.clipboard.writeText = async (x) => { copied.push(x); })`, nil)
 	p.Key("c", "KeyC", ctrl)

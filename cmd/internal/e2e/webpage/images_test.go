@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// painted draws what the rows' images show on a canvas and reads the pixel in the middle of a cell.
+// painted draws the images of the rows on a canvas and reads the pixel in the middle of a cell.
 const painted = `(async (row, col) => {
 	const t = longterm.page.term, line = typeof row === 'number' ? t.grid.rows.children[row] : row, el = [...line?.querySelectorAll('.pic') ?? []].find((e) => {
 		const left = Math.round((e.getBoundingClientRect().left - t.grid.rows.getBoundingClientRect().left) / t.m.w);
@@ -75,7 +75,7 @@ func TestPageShowsImages(t *testing.T) {
 	if moved != "none" && moved != "0,0,255,255" {
 		t.Errorf("an image that scrolled shows %s", moved)
 	}
-	// The reloaded page has none, and asks again.
+	// The reloaded page has none, and requests it again.
 	p.Eval(`void location.reload()`, nil)
 	p.Wait("images after a reload", `globalThis.longterm?.page?.term && [...document.querySelectorAll('.term .pic')].every((e) => e.style.backgroundImage)`)
 	quiet(t, b)
@@ -142,7 +142,7 @@ func TestImagesInScrollback(t *testing.T) {
 	show(i, p, "above")
 	shows(p, "200")
 	const pics = `[...document.querySelectorAll('.history .pic')]`
-	// top goes to the oldest line: again and again, as the screen is followed until the page knows that somebody scrolled.
+	// top scrolls to the oldest line, repeatedly, as the page follows the screen until it has noticed the scrolling.
 	top := func(what, each string) {
 		t.Helper()
 		p.Wait(what, `(({ history: h, screen, scroller }) => {

@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The inbox shows what asks and, below it, what ended, sent a message or opened a port unseen. It counts all, and entries
-// are answered, marked, snoozed and shown again there. Sessions list their ports.
+// TestInbox checks that the inbox shows prompts and, below them, sessions that ended, sent a message or opened a port
+// unseen. It counts all, and entries are answered, marked, snoozed and shown again there. Sessions list their ports.
 //
 // FEATURES: R112, R128, R130
 func TestInbox(t *testing.T) {

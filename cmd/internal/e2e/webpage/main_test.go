@@ -29,7 +29,7 @@ func open(i *e2e.Instance, b *browser.Browser, s browser.Screen, flags ...string
 	return p
 }
 
-// show has a page show a session.
+// show makes a page show a session.
 func show(i *e2e.Instance, p *browser.Page, name string) api.Session {
 	i.T.Helper()
 	s := i.Info(name)
@@ -57,12 +57,12 @@ func quiet(t *testing.T, b *browser.Browser, but ...string) {
 			known = known || strings.Contains(e, x)
 		}
 		if !known {
-			t.Errorf("the page said: %s", e)
+			t.Errorf("the page shows: %s", e)
 		}
 	}
 }
 
-// keep writes a picture of a page to where SCREENSHOTS says, for people to look at.
+// keep saves a screenshot of a page in the directory SCREENSHOTS, for manual review.
 func keep(t *testing.T, p *browser.Page, name string) {
 	t.Helper()
 	dir := os.Getenv("SCREENSHOTS")

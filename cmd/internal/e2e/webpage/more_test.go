@@ -111,7 +111,7 @@ func TestNotices(t *testing.T) {
 	quiet(t, b)
 }
 
-// thousand has the page know a thousand sessions, of which 700 run.
+// thousand gives the page a thousand sessions, of which 700 run.
 const thousand = `void longterm.link.heard(JSON.stringify({ t: 'sessions', first: true, list: Array.from({ length: 1000 }, (_, n) => ({ id: 'id' + n, name: 'many' + n,
 	state: n < 700 ? 'running' : 'exited', exit_code: 0, command: 'x', argv: [], labels: {}, cwd: '/', created: '2026-01-01T00:00:00.' + String(n).padStart(3, '0') + 'Z' })) }))`
 
@@ -132,7 +132,7 @@ func TestManyTiles(t *testing.T) {
 	)
 	p.Wait("the first", shown+`.includes('many0') && `+few)
 	p.Eval(`void document.querySelector('.tile').focus({ preventScroll: true })`, nil)
-	for n := range 9 { // by pieces: who has the focus keeps it, and is far away in the end
+	for n := range 9 { // in pieces: the focused entry keeps the focus, and is far away in the end
 		p.Eval(fmt.Sprintf(`void (%s = %d)`, at, 300*n), nil)
 	}
 	p.Wait("the focus stays where it is, out of sight", `!`+shown+`.includes('many0') && document.activeElement.textContent.includes('many0')`)
@@ -155,7 +155,7 @@ func TestLongList(t *testing.T) {
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)
-	p.Eval(`void (location.hash = '#/approvals')`, nil) // tiles would ask for the sessions' screens
+	p.Eval(`void (location.hash = '#/approvals')`, nil) // tiles would request the sessions' screens
 	p.Wait("the list and no tiles", `!document.querySelector('.tiles')`)
 	p.Eval(thousand, nil)
 	const (
@@ -175,15 +175,15 @@ func TestLongList(t *testing.T) {
 	var same bool
 	p.Eval(`((was) => { longterm.store.emit('change'); return was === `+shown+`.join(); })(`+shown+`.join())`, &same)
 	if !same {
-		t.Error("the list shows others when it is drawn anew")
+		t.Error("the list shows other entries after a redraw")
 	}
 	p.Eval(`((f) => { f.value = 'many777'; f.dispatchEvent(new Event('input')); })(document.querySelector('[type=search]'))`, nil)
 	p.Wait("the one that is looked for", `document.querySelectorAll('.item').length === 1 && `+shown+`[0] === 'many777'`)
 	quiet(t, b)
 }
 
-// TestOldPage opens a page older than the daemon's. It says so and reloads on request, or once in the background unless
-// text is partly typed.
+// TestOldPage opens a page older than the daemon's. It reports that and reloads on request, or once in the background
+// unless text is partly typed.
 //
 // FEATURES: R112
 func TestOldPage(t *testing.T) {
@@ -223,7 +223,7 @@ func TestOldPage(t *testing.T) {
 	quiet(t, b)
 }
 
-// TestOffline opens a loaded page again without a daemon. It says that the daemon is missing.
+// TestOffline opens a loaded page again without a daemon. It reports that the daemon is missing.
 //
 // FEATURES: R83
 func TestOffline(t *testing.T) {

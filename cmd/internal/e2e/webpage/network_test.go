@@ -20,13 +20,13 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// network is the way between pages and the daemon, which can be cut: what was under way is lost then, and nobody gets
-// through until it is mended.
+// network is the connection between pages and the daemon. A cut loses data in transit and blocks new connections until
+// it is repaired.
 type network struct {
 	listener net.Listener
 	to       string
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	cut   bool
 	conns map[net.Conn]bool
 }
@@ -81,7 +81,7 @@ func (n *network) carry(c net.Conn) {
 	}
 	d, err := net.Dial("tcp", n.to)
 	if err != nil {
-		return // the daemon is gone for now
+		return // the daemon does not run now
 	}
 	defer n.done(d)
 	if !n.take(d) {
@@ -94,7 +94,7 @@ func (n *network) carry(c net.Conn) {
 	working.Wait()
 }
 
-// set cuts the network, or mends it.
+// set cuts or restores the network.
 func (n *network) set(cut bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,8 +106,8 @@ func (n *network) set(cut bool) {
 	}
 }
 
-// tabs opens pages behind a network of their own. opened, if there is any, has each show something before the next: until
-// then it shows all sessions as tiles.
+// tabs opens pages behind a separate network. opened, if set, makes each show something before the next: until then it
+// shows all sessions as tiles.
 func tabs(i *e2e.Instance, b *browser.Browser, count int, opened func(int, *browser.Page)) (*network, []*browser.Page) {
 	i.T.Helper()
 	var n *network
@@ -136,7 +136,7 @@ func tabs(i *e2e.Instance, b *browser.Browser, count int, opened func(int, *brow
 	return n, out
 }
 
-// killDaemon kills the daemon, and comes back when there is another.
+// killDaemon kills the daemon, and returns when another one runs.
 func killDaemon(i *e2e.Instance) {
 	i.T.Helper()
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
@@ -145,7 +145,7 @@ func killDaemon(i *e2e.Instance) {
 	i.Run("ls")
 }
 
-// settles waits until a page shows what the screen of a session is, which does not change any more.
+// settles waits until a page shows the screen of a session, which no longer changes.
 func settles(i *e2e.Instance, p *browser.Page, name string) {
 	i.T.Helper()
 	p.Wait("connected", `longterm.link.state === 'open'`)
@@ -180,7 +180,7 @@ func differs(a, b [][]cell) int {
 	return -1
 }
 
-// typedOnce fails a test unless each line came to a session that says "got" of it, and came once.
+// typedOnce fails a test unless each line reached a session that prints "got" and the line, once.
 func typedOnce(i *e2e.Instance, name string, lines []string) {
 	i.T.Helper()
 	got := map[string]int{}
@@ -191,12 +191,12 @@ func typedOnce(i *e2e.Instance, name string, lines []string) {
 	}
 	for _, l := range lines {
 		if got[l] != 1 {
-			i.T.Errorf("the line %q came %d times", l, got[l])
+			i.T.Errorf("the line %q arrived %d times", l, got[l])
 		}
 		delete(got, l)
 	}
 	if len(got) > 0 {
-		i.T.Errorf("nobody typed %v", got)
+		i.T.Errorf("lines %v were never typed", got)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestPast(t *testing.T) {
 	p.Wait("what was run", `document.querySelectorAll('.page .entry').length >= 3`)
 	var jobs string
 	if p.Eval(`document.querySelector('.page').textContent`, &jobs); strings.Contains(jobs, "in background") {
-		t.Errorf("what has ended goes on: %s", jobs)
+		t.Errorf("an ended session continues: %s", jobs)
 	}
 	quiet(t, b)
 }
@@ -132,7 +132,7 @@ func TestAnswers(t *testing.T) {
 		var got string
 		p.Eval(`((q) => q.querySelector('.note').textContent.replace(/.*: "(.*)"$/, '$1') + '|' + [...q.querySelectorAll('button')].map((b) => (b.className && '*') + b.textContent))(document.querySelector('.question'))`, &got)
 		if got != want {
-			t.Errorf("%q is asked, not %q", got, want)
+			t.Errorf("the prompt is %q, want %q", got, want)
 		}
 	}
 	question(`Deploy to production? [y/N]|Yes,*No`)
@@ -167,7 +167,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestAnswerBehindHalfALine shows prompts in the session and in the list, also on a phone. An answer is not appended to
-// partly typed input: the page says so, and one more tap clears it.
+// partly typed input: the page reports that, and one more tap clears it.
 //
 // FEATURES: R112
 func TestAnswerBehindHalfALine(t *testing.T) {

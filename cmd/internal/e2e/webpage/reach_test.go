@@ -82,7 +82,7 @@ func TestNoMouse(t *testing.T) {
 	quiet(t, b)
 }
 
-// TestComposingAtTheCursor checks that an input method's composition and window are at the cursor, with room at the
+// TestComposingAtTheCursor checks that an input method's composition and window are at the cursor, with space at the
 // right edge.
 //
 // FEATURES: R112
@@ -147,12 +147,12 @@ func TestAfterSleep(t *testing.T) {
 	i.Run("new", "-n", "sleep", "--", "cat")
 	p := open(i, b, browser.Desk)
 	show(i, p, "sleep")
-	p.Eval(`void (globalThis.old = longterm.link.ws, old.onmessage = () => {})`, nil) // what is sent there arrives nowhere
+	p.Eval(`void (globalThis.old = longterm.link.ws, old.onmessage = () => {})`, nil) // messages sent there are lost
 	p.Eval(`void document.dispatchEvent(new Event('visibilitychange'))`, nil)
 	i.Run("send", "sleep", "--enter", "meanwhile")
 	var same bool
 	if p.Eval(`longterm.link.ws === old`, &same); !same {
-		t.Error("a connection that stands is made anew")
+		t.Error("an open connection is replaced")
 	}
 	p.Eval(`void ((now) => { Date.now = () => now() + 3600e3; })(Date.now)`, nil)
 	p.Eval(`void document.dispatchEvent(new Event('visibilitychange'))`, nil)

@@ -24,7 +24,7 @@ const colourful = `\033[1mbold\033[m \033[2mdim\033[m \033[3mitalic\033[m \033[4
 	`\033]8;;https://example.org/a\033\\good\033]8;;\033\\ \033]8;;javascript:alert(1)\033\\bad\033]8;;\033\\ <b>&amp;</b>\r\n` +
 	`\033[44m\033[K\033[m\033[5 q`
 
-// cell is what is known of a cell: from the daemon, or from what the browser drew.
+// cell is the content of a cell: from the daemon, or as the browser drew it.
 type cell struct {
 	Text                           string
 	Bold, Italic, Strike, Overline bool
@@ -80,7 +80,7 @@ func screenOf(i *e2e.Instance, name string) render.Screen {
 	return e2e.Decode[render.Screen](i.T, i.Run("screen", name, "--format", "json"))
 }
 
-// same compares what the browser drew with what the daemon says the screen is.
+// same compares the browser's drawing with the daemon's screen.
 func same(i *e2e.Instance, p *browser.Page, name string) {
 	i.T.Helper()
 	s := screenOf(i, name)
@@ -129,13 +129,13 @@ func TestPageShowsTheScreen(t *testing.T) {
 	if len(off) > 0 {
 		t.Errorf("pieces that are not at their columns: %v", off)
 	}
-	// Backgrounds are as high as rows; other text is no box, of which a flood would have hundreds.
+	// Backgrounds are as high as rows. Other text has no box, since a flood would have hundreds.
 	var boxes map[string]bool
 	p.Eval(`Object.fromEntries([...document.querySelectorAll('.term .rows span.t')].map((e) => [e.textContent,
 		e.style.backgroundColor ? Math.abs(e.getBoundingClientRect().height - longterm.page.term.m.h) < 0.1 : getComputedStyle(e).display === 'inline']))`, &boxes)
 	for _, text := range []string{"red", "ongreen", "inverse", "orange", "curly"} {
 		if !boxes[text] {
-			t.Errorf("%s is drawn otherwise: %v", text, boxes)
+			t.Errorf("%s is drawn differently: %v", text, boxes)
 		}
 	}
 	var links []string
@@ -195,7 +195,7 @@ func TestSelection(t *testing.T) {
 	quiet(t, b)
 }
 
-// TestReconnect kills the daemon. The page reconnects without missing output, and input typed meanwhile arrives once.
+// TestReconnect kills the daemon. The page reconnects without missing output, and input typed in between arrives once.
 //
 // FEATURES: R83, R112
 func TestReconnect(t *testing.T) {
@@ -221,7 +221,7 @@ func TestReconnect(t *testing.T) {
 	}
 	for n := range 3 {
 		if got := strings.Count(i.Run("output", "back"), fmt.Sprintf("got line%d", n)); got != 1 {
-			t.Errorf("line %d came %d times", n, got)
+			t.Errorf("line %d arrived %d times", n, got)
 		}
 	}
 }

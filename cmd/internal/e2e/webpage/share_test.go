@@ -114,7 +114,7 @@ func TestSharedThroughARelay(t *testing.T) {
 	i.Run("wait", "shown", "--for", "input", "--timeout", "60s")
 	p.Type("passphrase\n")
 	shows(p, "passphrase")
-	var asked []api.Approval // what a line means to a program is known to nobody
+	var asked []api.Approval // the effect of a line in a program is unknown
 	e2e.Eventually(t, "an approval request is pending", func() bool {
 		asked = e2e.Decode[[]api.Approval](t, i.Run("approvals", "ls", "--json"))
 		return len(asked) == 1
@@ -141,7 +141,7 @@ func TestSharedThroughARelay(t *testing.T) {
 	}
 	p.Wait("it is noticed", `longterm.link.state !== 'open' || longterm.link.opened`)
 	p.Wait("connected again", `longterm.link.opened && longterm.link.state === 'open'`)
-	i.Run("wait", "shown", "--for", "input", "--timeout", "60s") // until the daemon that came knows what reads there
+	i.Run("wait", "shown", "--for", "input", "--timeout", "60s") // until the new daemon knows which process reads there
 	p.Type("again\n")
 	shows(p, "again")
 	same(i, p, "shown")

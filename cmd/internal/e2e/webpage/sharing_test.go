@@ -70,7 +70,8 @@ func TestShareDialog(t *testing.T) {
 	quiet(t, b, "401")
 }
 
-// TestShareDialog_ShowsErrors requests a link through an unreachable relay. The dialog shows why, and what was chosen stays.
+// TestShareDialog_ShowsErrors requests a link through an unreachable relay. The dialog shows the reason, and keeps the
+// choices.
 //
 // FEATURES: R83
 func TestShareDialog_ShowsErrors(t *testing.T) {

@@ -61,7 +61,7 @@ func TestTimeBarBySeconds(t *testing.T) {
 	quiet(t, b)
 }
 
-// TestRemovedWhileLookedAt removes the shown session. The page says so once; changes of focus cause no error.
+// TestRemovedWhileLookedAt removes the shown session. The page reports that once; changes of focus cause no error.
 //
 // FEATURES: R112
 func TestRemovedWhileLookedAt(t *testing.T) {
@@ -76,11 +76,11 @@ func TestRemovedWhileLookedAt(t *testing.T) {
 	i.Run("rm", "--force", "short")
 	p.Wait("that it is gone", `document.querySelector('.over:not([hidden])')`)
 	p.Eval(`(() => { document.activeElement.blur(); longterm.page.term.focus(); })()`, nil)
-	show(i, p, "other") // answered after what was said of the focus
+	show(i, p, "other") // answered after the notice of the focus
 	var toasts []string
 	p.Eval(`[...document.querySelectorAll('.toast')].map((e) => e.textContent)`, &toasts)
 	if len(toasts) > 0 {
-		t.Errorf("it says %q", toasts)
+		t.Errorf("the page shows %q", toasts)
 	}
 	quiet(t, b)
 }

@@ -171,10 +171,10 @@ func TestThinFrames(t *testing.T) {
 	if want := "wof||new|wold|1|4,3"; strings.Join(drawn, "|") != want {
 		t.Errorf("a thin frame makes %q, not %q", drawn, want)
 	}
-	var known int // styles are the connection's, and one that ended may have been the first to be told
+	var known int // styles belong to a connection, and a closed one may have been the first to get one
 	p.Eval(`(longterm.link.heard('zz\x07[998,{"a":1}]'), longterm.link.styles.get(998)?.a ?? 0)`, &known)
 	if known != 1 {
-		t.Error("a style that was told to nobody is not known")
+		t.Error("a style that was sent to no connection is not known")
 	}
 	for n, bad := range []string{"\x04zz,0\x06x", "\x040,zz\x06x", "\x05zzz\x06x", "\x051", "\x061\x07", "\x04a\x06x", "\x06", "\x041,0,zz\x06x", "\x07[1"} {
 		p.Eval(fmt.Sprintf(`void longterm.link.heard(longterm.page.term.sub.id.toString(36) + %s)`, quote("\x040,0\x06faulty"+bad)), nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// What is written out here is what package render makes.
+// TestResetsAreRenders checks that the sequences written out here equal those of package render.
 func TestResetsAreRenders(t *testing.T) {
 	if got := string(render.AppendModesReset(nil)); got != ModesReset {
 		t.Errorf("modes are reset by %q, not by %q", got, ModesReset)

@@ -31,7 +31,7 @@ func pair(t *testing.T) (a, b net.Conn) {
 	return a, b
 }
 
-// A write that exceeds the socket buffer arrives completely, then the end.
+// TestConn_CarriesAll checks that a write that exceeds the socket buffer arrives completely, then the end.
 func TestConn_CarriesAll(t *testing.T) {
 	a, b := pair(t)
 	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
@@ -43,11 +43,11 @@ func TestConn_CarriesAll(t *testing.T) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(sent), err)
 	}
 	if n, err := Wrap(b).Read(nil); n != 0 || err != nil {
-		t.Errorf("nothing is read: %d, %v", n, err)
+		t.Errorf("without a reader: %d, %v", n, err)
 	}
 }
 
-// Errors have the form of package net: closed, deadline exceeded, reset.
+// TestConn_Errors checks that errors have the form of package net: closed, deadline exceeded, reset.
 func TestConn_Errors(t *testing.T) {
 	a, b := pair(t)
 	late := Wrap(b)
