@@ -50,6 +50,9 @@ type Grant struct {
 	revoked uint64 // how many revocations there were when the token was looked up
 }
 
+// ID identifies the token of the grant. Unlike its name it is never that of a later token.
+func (g Grant) ID() string { return g.hash[:min(16, len(g.hash))] }
+
 // Prefix starts every secret, so that secret scanners recognize one.
 const Prefix = "lt_"
 

@@ -38,3 +38,19 @@ func (s *Session) EndShare(ctx context.Context, name string) error {
 	_, err := send[struct{}](ctx, s.client, "DELETE", s.path+"/shares/"+url.PathEscape(name), nil, nil)
 	return err
 }
+
+// Push returns the daemon's key for Web Push, and the subscribed browsers.
+func (c *Client) Push(ctx context.Context) (api.Push, error) {
+	return get[api.Push](ctx, c, "/push", nil)
+}
+
+// SubscribePush sends entries of the inbox to a browser as notifications.
+func (c *Client) SubscribePush(ctx context.Context, o api.SubscribePush) (api.PushSubscription, error) {
+	return send[api.PushSubscription](ctx, c, "POST", "/push", nil, o)
+}
+
+// UnsubscribePush removes the subscription of a browser.
+func (c *Client) UnsubscribePush(ctx context.Context, id string) error {
+	_, err := send[struct{}](ctx, c, "DELETE", "/push/"+url.PathEscape(id), nil, nil)
+	return err
+}

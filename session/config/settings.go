@@ -183,6 +183,8 @@ type HTTP struct {
 	Hosts   []string // accepted host names
 	Origins []string // accepted origins of pages
 	Proxies []string // addresses of trusted proxies
+	// PushPrivate permits push services at private addresses.
+	PushPrivate bool
 }
 
 // Secrets configures what is masked for agents and in exports.

@@ -152,6 +152,7 @@ var table = []KeySpec{
 	{Key: "http.hosts", Kind: List, When: AtOnce, Help: "names under which that address, and the page of `longterm web`, are reached, besides localhost; requests for others are refused", field: func(s *Settings) any { return &s.HTTP.Hosts }},
 	{Key: "http.origins", Kind: List, When: AtOnce, Help: "pages that may ask there, as in https://example.org, besides those of the same host", field: func(s *Settings) any { return &s.HTTP.Origins }},
 	{Key: "http.proxies", Kind: List, When: AtOnce, Help: "addresses of trusted proxies of `longterm web`, as in 127.0.0.1 or 10.0.0.0/8: only their headers for the client's address and TLS (X-Forwarded-For, X-Forwarded-Proto) count", field: func(s *Settings) any { return &s.HTTP.Proxies }},
+	{Key: "http.push_private", Kind: Bool, Default: "false", When: AtOnce, Help: "send notifications of the page also to push services at private addresses", field: func(s *Settings) any { return &s.HTTP.PushPrivate }},
 
 	{Key: "hosts.names", Kind: List, When: NextUse, Help: "hosts that --all-hosts is about, besides this one: USER@HOST, or names of ~/.ssh/config", field: func(s *Settings) any { return &s.Hosts.Names }},
 	{Key: "hosts.ssh", Kind: List, Default: "ssh", Env: "LONGTERM_SSH", When: NextUse, Help: "ssh, and arguments that it always has, as in ssh -F FILE", field: func(s *Settings) any { return &s.Hosts.SSH }},

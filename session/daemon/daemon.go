@@ -43,6 +43,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/ports"
+	"github.com/longterm-dev/longterm/session/daemon/push"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/hosts"
@@ -66,6 +67,8 @@ type Config struct {
 	KeeperArgv func(key string, daemon bool) []string
 	// LinkArgv returns the command of the process that holds the connection to an ssh host; nil without such hosts.
 	LinkArgv func(t hosts.Target, program string) []string
+	// PushClient sends notifications to push services; nil: that of package push.
+	PushClient *http.Client
 	// Poller controls the polling intervals; nil: a new one.
 	Poller *idlepoll.Poller
 }
@@ -84,6 +87,7 @@ type Daemon struct {
 	execs    *executions.Set
 	subs     *subscriptions.Set
 	inbox    *inbox.Set
+	push     *push.Set
 	ports    *ports.Watch
 	started  time.Time
 	locks    locks
@@ -178,6 +182,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	d.web = newWebServer(face.WebHandler(), d.log, cfg.Dirs.Web(), func() config.HTTP { return d.conf.Get().HTTP })
 	d.web.retryListen()
 	defer d.web.close()
+	news := d.reg.Bus.Listen()
+	defer d.reg.Bus.Unsubscribe(news)
+	defer d.push.Follow(news.C, face.InboxOf)()
 	d.shares = openShares(face.ShareHandler, d.tokens, d.log, cfg.Dirs.Shares())
 	defer d.shares.close()
 	srv := &http.Server{Handler: handler, ConnContext: httpapi.WithPeer, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)}
@@ -265,6 +272,7 @@ func (d *Daemon) assemble(ctx context.Context) error {
 	d.jobs.Audit = d
 	if !d.isReplica {
 		d.ports = ports.New(d.reg, d.poller)
+		d.push = push.New(d.pushConfig())
 	}
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
 	d.subs.Mask, d.subs.Post = d.known.RedactCommand, d.webhooks.Post

@@ -39,6 +39,13 @@ type wellCall struct {
 	check func(t *testing.T, a answer) // may be nil
 }
 
+// pushSubscription is a browser's, with a public key that nothing is sent to; pushSubscriptionID is its id.
+var pushSubscription = api.SubscribePush{Endpoint: "https://push.invalid/one", Device: "phone", Keys: api.PushKeys{
+	P256dh: "BPotY7YX-0zsn5k4eNOUjaSUogIEy9a6FE-yE3VzY1Q-RGJ-2n91Oiiccl-x5dcwS8kBFDKDZe1C3mqFAiZrx7I", Auth: "AAAAAAAAAAAAAAAAAAAAAA",
+}}
+
+const pushSubscriptionID = "0dd95e73f75e"
+
 // contains checks that an answer has a text.
 func contains(text string) func(*testing.T, answer) {
 	return func(t *testing.T, a answer) {
@@ -132,6 +139,9 @@ var wellCalls = []wellCall{
 	{id: "share", path: "cat", body: api.Share{Type: true}, check: contains(`/#token=lt_`)},
 	{id: "list-shares", path: "cat", check: contains(`"may":["look","type"]`)},
 	{id: "end-share", path: "cat/{share}", check: contains("true")},
+	{id: "subscribe-push", body: pushSubscription, check: contains(`"service":"push.invalid"`)},
+	{id: "list-push", check: contains(`"device":"phone"`)},
+	{id: "unsubscribe-push", path: pushSubscriptionID, check: contains("true")},
 	{id: "close-web", check: contains("true")},
 	{id: "signal", path: "made-2", body: api.Signal{Signal: "TERM", Scope: "child"}, check: contains("true")},
 	{id: "kill", path: "cat", body: api.Kill{GraceMS: 1}, check: contains(`"state":"exited"`)},
@@ -296,6 +306,8 @@ var moreWrongCalls = []wrongCall{
 	{"new-token", "", api.NewToken{Name: "a", Days: -1}, api.CodeInvalid, ""},
 	{"new-token", "", api.NewToken{Name: "a", Session: "none"}, api.CodeNotFound, "longterm ls"},
 	{"revoke-token", "none", nil, api.CodeNotFound, "token ls"},
+	{"subscribe-push", "", api.SubscribePush{Endpoint: "http://push.invalid/x", Keys: pushSubscription.Keys}, api.CodeInvalid, "PushSubscription"},
+	{"unsubscribe-push", "none", nil, api.CodeNotFound, "/push"},
 	{"upgrade", "", api.Upgrade{Path: "relative"}, api.CodeInvalid, ""},
 	{"upgrade", "", api.Upgrade{Path: "/bin/true"}, api.CodeInvalid, "nothing was changed"},
 	{"attach", "shell?cols=1&rows=100000", nil, api.CodeInvalid, ""},
@@ -464,7 +476,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong lists routes without invalid calls: they have no parameter except a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts", "list-drafts"}
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts", "list-push", "list-drafts"}
 
 // TestRoutes checks that each route is called once correctly and once with each kind of invalid parameter: status,
 // code, JSON and hint match the tables. A route without a call fails.

@@ -24,8 +24,11 @@ func (d *Daemon) ShareByRelay(ctx context.Context, t apitoken.Token, at string) 
 	return d.shares.add(ctx, t, at)
 }
 
-// SharesChanged ends the shares whose tokens were removed.
-func (d *Daemon) SharesChanged() { d.shares.sweep() }
+// TokensRemoved ends the shares and subscriptions to notifications whose tokens were removed.
+func (d *Daemon) TokensRemoved() {
+	d.shares.sweep()
+	d.push.Sweep()
+}
 
 // shares holds the sessions shared through relays. A file stores them with the keys of their links, so they outlive
 // restarts and upgrades of the daemon, like their tokens.

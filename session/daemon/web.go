@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/daemon/push"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
@@ -31,6 +32,29 @@ func (d *Daemon) OpenWeb(o api.OpenWeb) (api.Web, error) { return d.web.open(o) 
 
 // CloseWeb stops serving the web page.
 func (d *Daemon) CloseWeb() error { return d.web.disable() }
+
+// Push implements httpapi.Daemon.
+func (d *Daemon) Push() *push.Set { return d.push }
+
+// pushConfig returns the environment of notifications by Web Push.
+func (d *Daemon) pushConfig() push.Config {
+	return push.Config{
+		Path: d.cfg.Dirs.Push(), Tokens: d.tokens, Log: d.log, Client: d.cfg.PushClient,
+		List: func(ctx context.Context) ([]api.InboxItem, error) {
+			items, err := d.inbox.Items(ctx)
+			list := make([]api.InboxItem, len(items))
+			for i := range items {
+				list[i] = items[i].InboxItem
+			}
+			return list, err
+		},
+		Mask: func(text string) string { return d.reg.Secrets().RedactText(text) },
+		Settings: func() push.Settings {
+			c := d.conf.Get()
+			return push.Settings{Delay: c.Alerts.MinDuration, Details: c.Notify.Details, Private: c.HTTP.PushPrivate}
+		},
+	}
+}
 
 // webAddress is the default address of the web page, if it is free.
 const webAddress = "127.0.0.1:7719"

@@ -178,6 +178,9 @@ func (d Dirs) Notices() string { return filepath.Join(d.State, "notices") }
 // Shares returns the file of sessions shared through relays.
 func (d Dirs) Shares() string { return filepath.Join(d.State, "shares.json") }
 
+// Push returns the file of browsers that receive notifications.
+func (d Dirs) Push() string { return filepath.Join(d.State, "push.json") }
+
 // Web returns the file with the web server's state.
 func (d Dirs) Web() string { return filepath.Join(d.State, "web.json") }
 

@@ -47,19 +47,15 @@ func WriteLoginInfo(w http.ResponseWriter, g apitoken.Grant) { writeJSON(w, desc
 
 // handleLogin sets a cookie for a code, which creates a login, or for a token.
 func (d *Server) handleLogin(w http.ResponseWriter, r *http.Request, v visitor) {
-	if r.Header.Get("Origin") == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
-		writeError(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a login comes from the page").WithHint("open the link that `longterm web` prints"))
+	var in struct{ Code, Token string }
+	if !readPageRequest(w, r, &in) {
 		return
 	}
-	var in struct{ Code, Token string }
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLogin))
-	if err == nil {
-		err = json.Unmarshal(b, &in)
-	}
-	if err != nil || (in.Code == "") == (in.Token == "") {
+	if (in.Code == "") == (in.Token == "") {
 		writeError(w, http.StatusUnprocessableEntity, api.Errorf(api.CodeInvalid, "a login has a code or a token").WithHint("open the link that `longterm web` prints"))
 		return
 	}
+	var err error
 	secret := in.Token
 	if in.Code != "" {
 		if secret, err = d.redeem(r, in.Code); err != nil {
@@ -76,6 +72,23 @@ func (d *Server) handleLogin(w http.ResponseWriter, r *http.Request, v visitor) 
 	m := describeGrant(g)
 	m.Key = keyOf(secret)
 	writeJSON(w, m)
+}
+
+// readPageRequest reads the JSON body of a request that needs no key, and reports whether it came from the page. It
+// rejects others.
+func readPageRequest(w http.ResponseWriter, r *http.Request, in any) bool {
+	if r.Header.Get("Origin") == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		writeError(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "request not from the page").WithHint("open the link that `longterm web` prints"))
+		return false
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLogin))
+	if err == nil {
+		err = json.Unmarshal(b, in)
+	}
+	if err != nil {
+		writeError(w, http.StatusUnprocessableEntity, api.Errorf(api.CodeInvalid, "invalid request: %v", err).WithHint("open the link that `longterm web` prints"))
+	}
+	return err == nil
 }
 
 // redeem creates the login of a link's code.

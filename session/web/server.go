@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -26,6 +27,9 @@ type Config struct {
 	Serve func(w http.ResponseWriter, r *http.Request, g apitoken.Grant)
 	// ServeHost serves the same of a remote host.
 	ServeHost func(w http.ResponseWriter, r *http.Request, g apitoken.Grant, host string)
+	// Redeem returns the entry of the inbox that the signed answer of a notification is for, the answer, and the login that
+	// gives it, one of logins. It accepts each once.
+	Redeem func(ctx context.Context, answer string, logins []apitoken.Grant) (apitoken.Grant, string, api.InboxAnswer, error)
 	// OnLogin is called for each login that is created or ended, for the audit log.
 	OnLogin func(r *http.Request, t apitoken.Token, what string)
 	Log     *slog.Logger
@@ -94,6 +98,8 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			ticket := d.tickets.add(keyOf(secret), d.Now().Add(ticketLifetime))
 			writeJSON(w, map[string]any{"ticket": ticket, "seconds": int(ticketLifetime / time.Second)})
 		})
+	case "POST /web/push":
+		d.handlePushAnswer(w, r, v)
 	case "GET /web/socket":
 		d.serveSocket(w, r, v)
 	default:

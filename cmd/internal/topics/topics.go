@@ -46,6 +46,7 @@ var All = []Topic{
 	{"executions", "Checking programs as they are executed"},
 	{"approvals", "Approval requests and how to answer them"},
 	{"inbox", "What needs your attention, in one list"},
+	{"web-push", "The inbox as notifications with answers, on a phone or browser"},
 	{"sandbox", "Limiting what a command can read, write and reach"},
 	{"drafts", "File changes kept apart, then committed or discarded"},
 	{"secrets", "Redacting secrets in output"},

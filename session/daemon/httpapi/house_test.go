@@ -25,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/ports"
+	"github.com/longterm-dev/longterm/session/daemon/push"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sshhosts"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
@@ -52,6 +53,7 @@ type house struct {
 	keepers []int
 	web     api.Web
 	subs    *subscriptions.Set
+	push    *push.Set
 }
 
 func (h *house) OpenWeb(o api.OpenWeb) (api.Web, error) {
@@ -67,7 +69,8 @@ func (h *house) Tokens() *apitoken.Store                                        
 func (h *house) Web() api.Web                                                       { return h.web }
 func (h *house) CloseWeb() error                                                    { h.web = api.Web{}; return nil }
 func (*house) ShareByRelay(context.Context, apitoken.Token, string) (string, error) { return "", nil }
-func (*house) SharesChanged()                                                       {}
+func (*house) TokensRemoved()                                                       {}
+func (h *house) Push() *push.Set                                                    { return h.push }
 func (h *house) Ports() *ports.Watch                                                { return nil }
 func (h *house) Subscriptions() *subscriptions.Set                                  { return h.subs }
 func (h *house) Inbox() *inbox.Set                                                  { return inbox.New(h.reg, h.gate, h.store, h.conf, h.log) }

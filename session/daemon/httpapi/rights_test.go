@@ -27,7 +27,8 @@ func TestRightOfEachRoute(t *testing.T) {
 		"background-job": true, "agent-event": true, "ask-network": true, "wait": true, "get-env": true,
 		"put-file": true, "get-file": true,
 	}
-	approves := map[string]bool{"answer-approval": true, "answer-approvals": true, "answer-inbox": true, "revoke-grant": true, "commit-draft": true}
+	approves := map[string]bool{"answer-approval": true, "answer-approvals": true, "answer-inbox": true, "revoke-grant": true, "commit-draft": true,
+		"subscribe-push": true, "unsubscribe-push": true}
 	for i := range Routes {
 		r := &Routes[i]
 		if localOnly[r.ID] {

@@ -35,6 +35,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
 	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
 	"github.com/longterm-dev/longterm/session/daemon/ports"
+	"github.com/longterm-dev/longterm/session/daemon/push"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sessionfiles"
 	"github.com/longterm-dev/longterm/session/daemon/sshhosts"
@@ -87,9 +88,12 @@ type Daemon interface {
 	Web() api.Web
 	OpenWeb(o api.OpenWeb) (api.Web, error)
 	CloseWeb() error
-	// ShareByRelay serves a token's session to readers of a relay; SharesChanged ends shares whose token was removed.
+	// ShareByRelay serves a token's session to readers of a relay.
 	ShareByRelay(ctx context.Context, t apitoken.Token, at string) (link string, err error)
-	SharesChanged()
+	// TokensRemoved ends what belongs to removed tokens: shares, and subscriptions to notifications.
+	TokensRemoved()
+	// Push are the browsers that receive notifications; nil for replicas.
+	Push() *push.Set
 	Subscriptions() *subscriptions.Set
 	Inbox() *inbox.Set
 	// Ports keeps the list of sessions' ports; nil for replicas.

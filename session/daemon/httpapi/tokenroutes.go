@@ -124,7 +124,7 @@ func (s *Server) revoke(ctx context.Context, name string) (noContent, error) {
 	case !was:
 		return noContent{}, api.Errorf(api.CodeNotFound, "no token %q", name).WithHint("`longterm token ls` lists them")
 	}
-	s.daemon.SharesChanged()
+	s.daemon.TokensRemoved()
 	s.gate.RevokeToken(name)
 	s.recordToken(ctx, &apitoken.Token{Name: name}, "revoked")
 	if notKept != nil {

@@ -124,9 +124,10 @@ func permittedLabel(g *apitoken.Grant, asked string) string {
 var routeLevels = map[string]apitoken.Level{
 	"stop": apitoken.All, "upgrade": apitoken.All, "prune": apitoken.All, "kill": apitoken.All, "kill-several": apitoken.All, "signal": apitoken.All, "stop-job": apitoken.All,
 	"answer-approval": apitoken.All, "answer-approvals": apitoken.All, "answer-inbox": apitoken.All, "commit-draft": apitoken.All, "discard-draft": apitoken.All,
-	"unsubscribe":  apitoken.Change, // required as for subscribing
-	"get-file":     apitoken.Change, // required as for putting one
-	"answer-order": apitoken.Read,   // viewers that receive the order may answer it
+	"subscribe-push": apitoken.All,
+	"unsubscribe":    apitoken.Change, // required as for subscribing
+	"get-file":       apitoken.Change, // required as for putting one
+	"answer-order":   apitoken.Read,   // viewers that receive the order may answer it
 }
 
 // localOnly lists the routes that only the local user may use, through the socket.
@@ -163,7 +164,7 @@ var routeRights = map[string]apitoken.Rights{
 	"wait":            apitoken.Type, // it may type first
 	"answer-order":    apitoken.Look,
 	"answer-approval": apitoken.Approve, "answer-approvals": apitoken.Approve, "answer-inbox": apitoken.Approve, "revoke-grant": apitoken.Approve,
-	"commit-draft": apitoken.Approve,
+	"commit-draft": apitoken.Approve, "subscribe-push": apitoken.Approve, "unsubscribe-push": apitoken.Approve, // others see no inbox
 }
 
 // Right returns the right that the route requires of a token.
@@ -196,6 +197,7 @@ const (
 var routeScopes = map[string]scope{
 	"list-sessions": filtered, "table-sessions": filtered, "events": filtered, "page": filtered, "get-web": filtered,
 	"kill-several": filtered, "list-inbox": filtered, "answer-inbox": filtered, "done-inbox": filtered, "snooze-inbox": filtered,
+	"list-push": filtered, "subscribe-push": filtered, "unsubscribe-push": filtered,
 	"search": narrowedOrFiltered, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
 	"get-job": jobOfSession, "stop-job": jobOfSession, "background-job": jobOfSession, "forget-job": jobOfSession,
 	"get-approval": approvalOfSession, "answer-approval": approvalOfSession,

@@ -22,6 +22,7 @@ import (
 var ofOneSession = map[string]string{
 	"list-sessions": "list", "table-sessions": "list", "events": "list", "page": "list", "get-web": "list", "kill-several": "list", "search": "list", "list-commands": "list", "list-jobs": "list", "list-approvals": "list",
 	"list-inbox": "list", "answer-inbox": "list", "done-inbox": "list", "snooze-inbox": "list",
+	"list-push": "list", "subscribe-push": "list", "unsubscribe-push": "list",
 	"get-job": "job", "stop-job": "job", "background-job": "job", "forget-job": "job",
 	"get-approval": "approval", "answer-approval": "approval",
 }
@@ -80,6 +81,7 @@ func TestLevelOfEachRoute(t *testing.T) {
 	ends := map[string]bool{
 		"stop": true, "upgrade": true, "prune": true, "kill": true, "kill-several": true, "signal": true, "stop-job": true, "forget-job": true, "remove-session": true,
 		"remove-rules": true, "answer-approval": true, "answer-approvals": true, "answer-inbox": true, "revoke-grant": true, "commit-draft": true, "discard-draft": true,
+		"subscribe-push": true, "unsubscribe-push": true,
 	}
 	for i := range Routes {
 		r := &Routes[i]

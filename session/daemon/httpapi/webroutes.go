@@ -20,6 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
+	"github.com/longterm-dev/longterm/session/daemon/push"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/fairsched"
 	"github.com/longterm-dev/longterm/session/identity"
@@ -53,6 +54,11 @@ func (s *Server) newWebServer() *web.Server {
 	c.ServeHost = s.serveOther
 	c.OnLogin = func(r *http.Request, t apitoken.Token, what string) {
 		s.recordToken(identity.WithActor(r.Context(), identity.Actor{UID: os.Getuid(), Token: t.Name}), &t, what)
+		s.daemon.TokensRemoved() // if it was a logout
+	}
+	c.Redeem = func(ctx context.Context, text string, logins []apitoken.Grant) (apitoken.Grant, string, api.InboxAnswer, error) {
+		a, g, err := s.daemon.Push().Redeem(ctx, text, logins)
+		return g, a.Item, api.InboxAnswer{Answer: a.Answer}, toAPI(err)
 	}
 	return web.New(c)
 }
@@ -281,4 +287,74 @@ func (h pageHost) Error(err error) *api.Error {
 		e = api.Errorf(api.CodeInternal, "%v", err)
 	}
 	return e
+}
+
+// pushFor returns the subscriptions to notifications, and the caller's login, if any. Agents get none: they would send
+// elsewhere what users see.
+func (s *Server) pushFor(ctx context.Context) (*push.Set, *apitoken.Grant, error) {
+	if err := authorize.CheckUser(identity.Of(ctx)); err != nil || callerOf(ctx).IsRestricted {
+		return nil, nil, api.Errorf(api.CodeDenied, "notifications denied for %s: they are for users", identity.Of(ctx)).
+			WithHint("a user subscribes in the page's settings (`longterm web`), with a login that may approve")
+	}
+	return s.daemon.Push(), grantOf(ctx), nil
+}
+
+func (s *Server) listPush(ctx context.Context, _ *struct{}) (v api.Push, err error) {
+	set, g, err := s.pushFor(ctx)
+	if err != nil {
+		return v, err
+	}
+	if v.Key, err = set.Key(); err == nil {
+		v.Subscriptions, err = set.Subscriptions(g)
+	}
+	return v, err
+}
+
+func (s *Server) postPush(ctx context.Context, in *struct{ Body api.SubscribePush }) (api.PushSubscription, error) {
+	set, g, err := s.pushFor(ctx)
+	if err != nil {
+		return api.PushSubscription{}, err
+	}
+	v, err := set.Subscribe(g, in.Body)
+	if err == nil {
+		s.recordPush(ctx, v.ID, "subscribed a browser at "+v.Service)
+	}
+	return v, err
+}
+
+func (s *Server) deletePush(ctx context.Context, in *struct {
+	Subscription string `path:"subscription" maxLength:"40" doc:"its id"`
+}) (noContent, error) {
+	set, g, err := s.pushFor(ctx)
+	if err == nil {
+		err = set.Unsubscribe(g, in.Subscription)
+	}
+	if err != nil {
+		return noContent{}, err
+	}
+	s.recordPush(ctx, in.Subscription, "removed")
+	return noContent{true}, nil
+}
+
+// recordPush adds a change of a subscription to the audit log.
+func (s *Server) recordPush(ctx context.Context, id, what string) {
+	s.daemon.Audit().AppendLater(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "notifications " + id, Verdict: "allow", Note: what})
+}
+
+// InboxOf returns the entries of the inbox that a login may see, as it may see them.
+func (s *Server) InboxOf(ctx context.Context, g apitoken.Grant, all []api.InboxItem) []api.InboxItem {
+	a := identity.Actor{UID: os.Getuid(), Token: g.Name}
+	if g.Name != "" {
+		ctx = context.WithValue(ctx, grantKey{}, &g)
+		a.Agent = permittedLabel(&g, "")
+	}
+	ctx = identity.WithActor(ctx, a)
+	list := []api.InboxItem{}
+	for i := range all {
+		if s.showsItem(ctx, &all[i]) {
+			list = append(list, all[i])
+		}
+	}
+	s.prepareAnswer(ctx, &list)
+	return list
 }

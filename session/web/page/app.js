@@ -1,11 +1,11 @@
 // The page: login, the list, and what is shown beside it by the address.
 import { List, Tiles } from './list.js';
-import { Failure, get, Link, login, logout, me, older, post, session, there, toSession, url } from './net.js';
+import { Failure, get, Link, login, logout, me, older, post, pushed, remove, session, there, toSession, url } from './net.js';
 import { followNotices, on, toggle } from './notify.js';
 import { failed, Inbox, Jobs, narrow, Search } from './panels.js';
 import { SessionPage } from './session.js';
 import { follow, followInbox, listed, news, state, store, waiting, wants } from './store.js';
-import { button, clock, dialog, h, icon, say, sentence, some, toast, words } from './ui.js';
+import { button, clock, dialog, h, icon, loading, say, sentence, some, toast, when, words } from './ui.js';
 
 const root = document.getElementById('app');
 const themes = ['auto', 'dark', 'light', 'high-contrast'];
@@ -156,7 +156,11 @@ function settings() {
     { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: on() ? 'on' : 'off' }], 'Save', ({ theme, notices }) => {
     setTheme(theme);
     if ((notices === 'on') !== on()) toggle();
-  }, { note: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, more: h('button', { text: 'Log out', onclick: () => logout().then(() => location.reload()) }) });
+  }, { note: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`,
+    below: !there && store.may('approve') && h('p', {}, h('button', { text: 'Notify this device…', onclick: async () => {
+      document.querySelector('dialog').close();
+      (await import('./rare.js')).devices({ get, post, remove, pushed, h, dialog, when, failed, loading, toast });
+    } })), more: h('button', { text: 'Log out', onclick: () => logout().then(() => location.reload()) }) });
 }
 
 // leave ends the page that is shown, and what is asked over it.

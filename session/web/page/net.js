@@ -114,7 +114,12 @@ export async function login(secret) {
 
 export const me = () => sessionStorage.getItem(relayName) ? through(sessionStorage.getItem(relayName)) : key ? ask('GET', 'web/me') : Promise.reject(new Failure(401, { message: 'Not logged in' }));
 
+// pushed is the id of this browser's subscription to notifications, which the daemon sends; '': none. An argument sets it.
+export const pushed = (id) => id === undefined ? localStorage.getItem('longterm.push') : localStorage.setItem('longterm.push', id);
+
 export async function logout() {
+  if (pushed()) await remove('push/' + pushed()).catch(() => {});
+  pushed('');
   await ask('POST', 'web/logout', { body: {} }).catch(() => {});
   key = null;
   kept.removeItem(loginKey);

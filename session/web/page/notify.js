@@ -1,4 +1,5 @@
 // Notices of the system while the page is open and not looked at.
+import { get, pushed } from './net.js';
 import { asked, asks, store } from './store.js';
 import { literal, toast } from './ui.js';
 
@@ -20,7 +21,7 @@ const told = new Map();
 
 async function tell(tag, ...about) {
   const hash = about.pop(), [title, body] = about.map((t) => literal(t ?? ''));
-  if (!on() || !document.hidden || told.get(tag) === body) return;
+  if (!on() || pushed() || !document.hidden || told.get(tag) === body) return;
   told.set(tag, body);
   const options = { body, tag, data: { hash }, icon: document.querySelector('link[rel=icon]')?.href };
   const worker = await navigator.serviceWorker?.getRegistration().catch(() => null);
@@ -34,6 +35,7 @@ async function tell(tag, ...about) {
 }
 
 export function followNotices() {
+  if (pushed()) get('push').then((p) => p.subscriptions.some((s) => s.id === pushed()) || pushed(''), () => {});
   store.on('event', (e) => {
     const { session: s, approval: a } = e;
     if (e.kind === 'approval' && a) return tell(a.id, 'Approval: ' + (a.name || 'a command'), a.line || a.argv?.join(' '), '#/approvals');

@@ -23,8 +23,28 @@ addEventListener('fetch', (e) => {
   else if (name.startsWith('p/')) e.respondWith(caches.match(e.request).then((had) => had ?? fetch(e.request).then((r) => keep(e.request, r))));
 });
 
+// show shows an entry of the inbox. Its buttons are answers that the daemon has signed.
+const show = ({ title, body, tag, hash, buttons = [] }) => registration.showNotification(title, {
+  body, tag, data: { hash, answers: buttons.map((b) => b.answer) }, actions: buttons.map((b, i) => ({ action: '' + i, title: b.title })),
+});
+
+addEventListener('push', (e) => {
+  let entry;
+  try { entry = e.data.json(); } catch { /* a browser wants each message shown */ }
+  e.waitUntil(show({ title: 'longterm', tag: 'inbox', hash: '#/approvals', ...entry }));
+});
+
+// answer sends the answer of a button, and shows why it did not count.
+async function answer({ tag, data }, text) {
+  const headers = { 'Content-Type': 'application/json' };
+  const fault = await fetch(new URL('web/push', registration.scope), { method: 'POST', headers, body: JSON.stringify({ answer: text }) })
+    .then((r) => !r.ok && r.json(), () => ({ message: 'the daemon cannot be reached' })).catch(() => ({}));
+  if (fault) await show({ title: 'Not answered', body: [fault.message, fault.hint].filter(Boolean).join('; '), tag, hash: data.hash });
+}
+
 addEventListener('notificationclick', (e) => {
-  e.notification.close();
-  const hash = e.notification.data?.hash ?? '';
+  const { notification: n, action } = e, hash = n.data?.hash ?? '';
+  n.close();
+  if (action) return e.waitUntil(answer(n, n.data.answers[action]));
   e.waitUntil(clients.matchAll({ type: 'window' }).then((all) => all[0] ? all[0].focus().then((c) => c.navigate(registration.scope + hash)) : clients.openWindow(registration.scope + hash)));
 });

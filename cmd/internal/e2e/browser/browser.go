@@ -34,6 +34,7 @@ type Browser struct {
 	next       int
 	wait       map[int]chan answer // channels of calls that wait for their answer, by call id
 	pageErrors []string            // errors that pages logged
+	workers    map[string]string   // ids of service workers' registrations, by scope
 	exited     chan struct{}       // closed when the browser has exited
 }
 
@@ -67,7 +68,7 @@ func New(t *testing.T) *Browser {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b := &Browser{Patience: patience, t: t, wait: map[int]chan answer{}, exited: make(chan struct{})}
+	b := &Browser{Patience: patience, t: t, wait: map[int]chan answer{}, workers: map[string]string{}, exited: make(chan struct{})}
 	t.Cleanup(func() {
 		if b.ws != nil {
 			_ = b.send(0, "", "Browser.close", nil)
@@ -121,6 +122,10 @@ func (b *Browser) read() {
 					Text  string `json:"text"`
 					URL   string `json:"url"`
 				} `json:"entry"`
+				Registrations []struct {
+					ID    string `json:"registrationId"`
+					Scope string `json:"scopeURL"`
+				} `json:"registrations"`
 			} `json:"params"`
 		}
 		if err := b.ws.ReadJSON(&m); err != nil {
@@ -135,6 +140,10 @@ func (b *Browser) read() {
 			b.pageErrors = append(b.pageErrors, m.Params.Exception.Text+" "+m.Params.Exception.Exception.Description)
 		case m.Method == "Log.entryAdded" && m.Params.Entry.Level == "error":
 			b.pageErrors = append(b.pageErrors, m.Params.Entry.Text+" "+m.Params.Entry.URL)
+		case m.Method == "ServiceWorker.workerRegistrationUpdated":
+			for _, r := range m.Params.Registrations {
+				b.workers[r.Scope] = r.ID
+			}
 		}
 		b.mu.Unlock()
 	}
@@ -392,6 +401,43 @@ func (p *Page) Click(selector string) {
 	p.t.Helper()
 	p.Wait("an element to click", fmt.Sprintf("document.querySelector(%q)?.getClientRects().length", selector))
 	p.Eval(fmt.Sprintf("document.querySelector(%q).click()", selector), nil)
+}
+
+// Push delivers a push message to the service worker of a scope, as a push service does.
+func (p *Page) Push(scope, data string) {
+	p.t.Helper()
+	p.Call("ServiceWorker.enable", nil, nil)
+	p.Wait("the service worker", `navigator.serviceWorker.ready.then(() => true)`)
+	p.b.mu.Lock()
+	id := p.b.workers[scope]
+	p.b.mu.Unlock()
+	if id == "" {
+		p.t.Fatalf("no service worker is registered for %s", scope)
+	}
+	p.Call("ServiceWorker.deliverPushMessage", map[string]any{"origin": strings.TrimSuffix(scope, "/"), "registrationId": id, "data": data}, nil)
+}
+
+// InWorker evaluates an expression in the service worker, a promise too. The browser does not stop the worker after that.
+func (p *Page) InWorker(js string, result any) {
+	p.t.Helper()
+	var all struct {
+		Targets []struct {
+			ID   string `json:"targetId"`
+			Type string `json:"type"`
+		} `json:"targetInfos"`
+	}
+	p.b.must(p.b.call("", "Target.getTargets", nil, &all))
+	for _, target := range all.Targets {
+		if target.Type == "service_worker" {
+			var session struct {
+				ID string `json:"sessionId"`
+			}
+			p.b.must(p.b.call("", "Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &session))
+			(&Page{b: p.b, id: session.ID, t: p.t}).Eval(js, result)
+			return
+		}
+	}
+	p.t.Fatal("no service worker runs")
 }
 
 // PNG returns a picture of the page.
