@@ -60,7 +60,7 @@ func (a *app) listsApprovals(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&q.All, "all", false, "answered and expired requests too")
 	f.BoolVar(&each, "each", false, "one line per request, without groups")
-	f.StringVar(&q.Session, "session", "", "requests of one session")
+	f.StringVar(&q.Session, "session", "", "only requests of this `SESSION`")
 	f.IntVar(&q.Limit, "limit", 0, "maximum `NUMBER` of requests, newest first (default 1000)")
 	f.BoolVar(&grants, "grants", false, "session grants instead of requests")
 }

@@ -63,7 +63,7 @@ The terminal's modes are restored at the end. If they are not, for example after
 	f.StringVar(&given.size, "size", "", "size `POLICY`: latest, largest, smallest, fixed, none (default: attach.size, latest)")
 	f.BoolVar(&given.scrollback, "scrollback", false, "primary screen, with the terminal's own scrollback")
 	f.BoolVarP(&given.alone, "detach-others", "d", false, "detach all other terminals from the session")
-	f.StringVar(&given.predict, "predict", "", "local echo on remote hosts, underlined: auto (on slow links), always, never (default: attach.predict, auto)")
+	f.StringVar(&given.predict, "predict", "", "local echo on remote hosts, underlined, a `MODE`: auto (on slow links), always, never (default: attach.predict, auto)")
 	f.BoolVar(&given.readOnly, "read-only", false, "view-only: no input is sent")
 }
 

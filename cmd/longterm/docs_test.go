@@ -20,8 +20,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"github.com/longterm-dev/longterm/cmd/internal/bench"
+	"github.com/longterm-dev/longterm/cmd/internal/help"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
@@ -60,11 +62,43 @@ func TestDocsCLI(t *testing.T) {
 	root.InitDefaultCompletionCmd()
 	dir := t.TempDir()
 	for _, root := range []*cobra.Command{root, ltbench()} {
+		nameValues(root)
 		if err := doc.GenMarkdownTree(root, dir); err != nil {
 			t.Fatal(err)
 		}
 	}
 	checkTree(t, dir, "cli")
+}
+
+// namedValue is a flag's value whose type is a placeholder.
+type namedValue struct {
+	pflag.Value
+	name string
+}
+
+func (v namedValue) Type() string { return v.name }
+
+// nameValues gives the flags of c and its subcommands the placeholders of help, as in --rows NUMBER and --draft[=DIR].
+func nameValues(c *cobra.Command) {
+	name := func(f *pflag.Flag) {
+		value := help.ValueName(f)
+		if _, named := f.Value.(namedValue); named || value == "" {
+			return
+		}
+		if slices.Contains([]string{"0", "0s", "[]"}, f.DefValue) {
+			f.DefValue = "" // no default
+		}
+		if f.NoOptDefVal == "" {
+			f.Value = namedValue{f.Value, value}
+			return
+		}
+		f.Value, f.NoOptDefVal, f.Usage = namedValue{f.Value, ""}, value, strings.ReplaceAll(f.Usage, "`", "")
+	}
+	c.Flags().VisitAll(name)
+	c.PersistentFlags().VisitAll(name)
+	for _, sub := range c.Commands() {
+		nameValues(sub)
+	}
 }
 
 // ltbench returns the command line of the program that measures.
@@ -75,6 +109,9 @@ func ltbench() *cobra.Command {
 }
 
 const errorsIntro = `# Errors and exit statuses
+
+    longterm exec work make; echo $?          # the command's own status, or 111 to 125
+    longterm exec work --json make            # exit_code, signal, state and outcome
 
 Every error has a code (the same in the API and on the command line), a message and a hint. Over HTTP they are the body
 ` + "`{\"code\", \"message\", \"hint\"}`" + `. On the command line they are a line on standard error, with --json the same object there.
@@ -126,11 +163,12 @@ func TestDocsErrors(t *testing.T) {
 
 const exitIntro = `# Exit statuses
 
+    longterm exec work make; echo $?          # the command's own status, or 111 to 125
+    longterm wait work --for exit             # prints the status of the session's program
+
 run and exec exit with the status of their command, or with 128 and the number of the signal that ended it. If longterm did not run
 it, they exit with 111 to 123, which programs seldom use. The other verbs exit with 0 after success. ` + "`longterm help errors`" + ` lists
 the codes of errors in JSON and what to do.
-
-    longterm exec work make; echo $?
 
 ## Verbs
 

@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 func execVerb(a *app, c *cobra.Command) {
@@ -154,7 +155,7 @@ func checkMisplacedFlags(cmd *cobra.Command, line []string) error {
 		name, ok := strings.CutPrefix(word, "--")
 		name, _, _ = strings.Cut(name, "=")
 		if ok && name != "help" && cmd.Flags().Lookup(name) != nil {
-			return exit.Usagef("--%s after LINE; move it before LINE, or put -- before LINE if it is part of it, as in `exec … -- %s`", name, strings.Join(line, " "))
+			return exit.Usagef("--%s after LINE; move it before LINE, or put -- before LINE if it is part of it, as in `exec … -- %s`", name, shellquote.Line(line))
 		}
 	}
 	return nil

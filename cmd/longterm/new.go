@@ -24,7 +24,7 @@ func newVerb(a *app, c *cobra.Command) {
 	var start request.StartFlags
 	var asking request.ApprovalFlags
 	var ensured, branch string
-	c.Long = `Start CMD, or the user's shell, in a session that survives this terminal, and print the session's id.
+	c.Long = `Start CMD, or the user's shell, in a session that survives this terminal, and print its id (on a terminal its name).
 
   longterm new --name work
   longterm new --name build -- make all
@@ -69,7 +69,7 @@ its history. Without a terminal, or with --json, the id is printed instead.
 		if err != nil {
 			return exit.FromPolicy(err)
 		}
-		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
+		return a.Print(s, func(w io.Writer) { writeStarted(w, &s, a.TableLook().Width > 0) })
 	}
 	c.Flags().StringVarP(&ensured, "attach", "A", "", "`NAME` of a session to attach to, started if it does not exist")
 	c.Flags().StringVar(&branch, "worktree", "", "new git worktree for the session, with `BRANCH` (default: the session's name)")
@@ -77,7 +77,16 @@ its history. Without a terminal, or with --json, the id is printed instead.
 	start.Register(c)
 	asking.Register(c, &a.agent)
 	c.Flags().BoolVar(&start.Stdin, "stdin", false, "with --pipe: a standard input for text of send (default: none)")
-	c.Flags().StringVar(&start.Restore, "restore", "", "program to start after a crash of machine or keeper: never, shell or command (default: shells.restore)")
+	c.Flags().StringVar(&start.Restore, "restore", "", "`PROGRAM` to start after a crash of machine or keeper: never, shell or command (default: shells.restore)")
+}
+
+// writeStarted writes a new session: on a terminal its name and how to reach it, else its id.
+func writeStarted(w io.Writer, s *api.Session, terminal bool) {
+	if !terminal {
+		fmt.Fprintln(w, s.ID)
+		return
+	}
+	fmt.Fprintf(w, "session %s started; attach to it with `longterm attach %[1]s`\n", s.Name)
 }
 
 // attachOrCreate starts or restores the named session if needed, and attaches it to the terminal if there is one.

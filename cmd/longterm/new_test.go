@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -15,8 +16,27 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
+<<<<<<< HEAD
 // TestNamedSessionOverADeath checks that a client that requests a session by name gets it even if the daemon dies while
 // it restarts it: the client checks the result and reports no error. A rejection is reported.
+||||||| bab4bfc5
+// Whoever asks for the session of a name has it though the daemon dies while it starts that again: what it did is looked at, and
+// not told as an error. What it refuses is.
+=======
+// FEATURES: R1
+func TestWriteStarted_NamesSession_OnTerminal(t *testing.T) {
+	s := api.Session{ID: "b86e09d9-a3d2-4da8-866f-74eb6d21c1ad", Name: "work"}
+	for terminal, want := range map[bool]string{false: s.ID + "\n", true: "session work started; attach to it with `longterm attach work`\n"} {
+		var b strings.Builder
+		if writeStarted(&b, &s, terminal); b.String() != want {
+			t.Errorf("terminal %v: %q, want %q", terminal, b.String(), want)
+		}
+	}
+}
+
+// Whoever asks for the session of a name has it though the daemon dies while it starts that again: what it did is looked at, and
+// not told as an error. What it refuses is.
+>>>>>>> wt-cli
 //
 // FEATURES: R116
 func TestNamedSessionOverADeath(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,10 +114,29 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 	return api.Run{Call: call, NewSession: n, Keep: r.keep || r.ci.On, Start: !r.Background && !r.warm, Warm: r.warm}, err
 }
 
+// hintMisplacedFlag reports a flag of run that was given after the command without "--": it is passed to the command.
+func (a *app) hintMisplacedFlag(cmd *cobra.Command, args []string) {
+	if cmd.Flags().ArgsLenAtDash() >= 0 || a.JSON {
+		return
+	}
+	for _, word := range args[min(1, len(args)):] {
+		name, ok := strings.CutPrefix(word, "--")
+		if word == "--" {
+			return
+		}
+		name, _, _ = strings.Cut(name, "=")
+		if ok && name != "help" && cmd.Flags().Lookup(name) != nil {
+			fmt.Fprintf(a.Stderr, "longterm: --%s is passed to %s; a flag of run goes before the command; `longterm run -- %s` omits this hint\n", name, shellquote.Line(args[:1]), shellquote.Line(args))
+			return
+		}
+	}
+}
+
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.each {
 		return a.runEach(cmd, r, args)
 	}
+	a.hintMisplacedFlag(cmd, args)
 	if !r.warm && !cmd.Flags().Changed("pipe") {
 		r.Pipe = a.settings().Run.Mode == "pipe"
 	}

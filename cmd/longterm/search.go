@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 func searchVerb(a *app, c *cobra.Command) {
@@ -112,7 +113,7 @@ func (f *searchFlags) hintRegexp(a *app, text string) {
 	if f.words || a.JSON || !regexpSigns.MatchString(text) || f.regex && re == text {
 		return
 	}
-	fmt.Fprintf(a.Stderr, "longterm: not found as text; for a regular expression use `longterm search -E '%s'`\n", output.Printable(re))
+	fmt.Fprintf(a.Stderr, "longterm: not found as text; for a regular expression use `longterm search -E %s`\n", output.Printable(shellquote.Word(re)))
 }
 
 // openHit opens the newest hit that has a file and line.

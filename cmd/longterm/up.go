@@ -25,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/session/project"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 func upVerb(a *app, c *cobra.Command) {
@@ -150,7 +151,7 @@ func upText(s *projectrun.State) string {
 func (a *app) findProject(given string) (string, error) {
 	if a.host != "" {
 		return "", exit.Usagef("a project runs on the host of its files; use `longterm -H %s run --cwd DIRECTORY -- longterm %s`", a.host,
-			strings.Join(remote.WithoutHost(a.args), " "))
+			shellquote.Line(remote.WithoutHost(a.args)))
 	}
 	if given != "" {
 		if st, err := os.Stat(given); err == nil && st.IsDir() {

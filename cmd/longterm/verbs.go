@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -100,6 +101,9 @@ func (v *verb) command(a *app) *cobra.Command {
 	}
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		a.starts = v.starts
+		if hint := help.OptionalValueHint(cmd, a.args); hint != "" {
+			fmt.Fprintf(a.Stderr, "longterm: %s\n", hint)
+		}
 		return a.selectHost(v, cmd, args)
 	}
 	v.build(a, c)
@@ -212,14 +216,14 @@ Exit statuses are those of the command for run and exec, else 0 for success (` +
 	hostFlags(a, root)
 	addVerbs(a, root, called)
 	help.Install(root, mostUsed)
-	wrapArgs(root)
+	wrapArgs(a, root)
 	return root
 }
 
 // wrapArgs turns wrong arguments into usage errors that show the correct usage.
-func wrapArgs(c *cobra.Command) {
+func wrapArgs(a *app, c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		wrapArgs(sub)
+		wrapArgs(a, sub)
 	}
 	check := c.Args
 	if !c.HasParent() {
@@ -249,6 +253,9 @@ func wrapArgs(c *cobra.Command) {
 			if err != nil {
 				err = help.GroupError(err)
 			}
+		}
+		if hint := help.OptionalValueHint(cmd, a.args); err != nil && hint != "" {
+			return exit.Usagef("%w; %s", err, hint)
 		}
 		if err != nil {
 			return exit.Usagef("%w; usage: %s", err, cmd.UseLine())

@@ -155,13 +155,44 @@ func stateText(s *api.Session) string {
 	return "has ended (" + output.StateText(s) + "), but leftover processes hold its terminal"
 }
 
+// matchText returns a condition that held as KIND=MATCH.
+func matchText(f *api.Fired) string {
+	return strings.TrimSuffix(f.Condition.Kind+"="+output.Printable(f.Match), "=")
+}
+
+// heldText returns matchText, with the exit status of a session that has ended.
+func heldText(f *api.Fired, s *api.Session) string {
+	text := matchText(f)
+	if f.Condition.Kind != "exit" {
+		return text
+	}
+	switch {
+	case s.ExitCode != nil:
+		return fmt.Sprintf("%s: status %d", text, *s.ExitCode)
+	case s.Signal != "":
+		return text + ": signal " + s.Signal
+	case s.State == "running": // leftover processes hold its terminal
+		return text
+	}
+	return text + ": status unknown (" + s.State + ")"
+}
+
+// joinHeld returns the texts of conditions that held, as a list.
+func joinHeld(fired []api.Fired, text func(*api.Fired) string) string {
+	held := make([]string, len(fired))
+	for i := range fired {
+		held[i] = text(&fired[i])
+	}
+	return strings.Join(held, ", ")
+}
+
 func (a *app) printWaited(r *api.Waited, timeout time.Duration, yields bool) error {
 	err := a.Print(r, func(w io.Writer) {
 		if yields && r.Outcome == "timeout" {
 			fmt.Fprintf(w, "timeout: %s %s\n", r.Session.Name, stateText(&r.Session))
 		}
 		for _, f := range r.Fired {
-			fmt.Fprintln(w, strings.TrimSuffix(f.Condition.Kind+"="+output.Printable(f.Match), "="))
+			fmt.Fprintln(w, heldText(&f, &r.Session))
 		}
 	})
 	if err != nil {
@@ -178,7 +209,7 @@ func (a *app) printWaited(r *api.Waited, timeout time.Duration, yields bool) err
 			return api.Errorf(api.CodeEnded, "session %s: the command ended without an anomaly", r.Session.Name)
 		}
 		return api.Errorf(api.CodeEnded, "session %s has ended (%s): the condition can no longer hold", r.Session.Name, output.StateText(&r.Session)).
-			WithHint("its screen and output remain available")
+			WithHint("its screen and output remain available; `longterm restore %s` starts it again", r.Session.Name)
 	}
 	return nil
 }
@@ -254,7 +285,11 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 	}
 	err := a.Print(list, func(out io.Writer) {
 		for i := range list {
-			fmt.Fprintf(out, "%s: %s\n", list[i].Waited.Session.Name, list[i].Why)
+			text := list[i].Why
+			if list[i].Outcome == "fired" {
+				text = joinHeld(list[i].Fired, func(f *api.Fired) string { return heldText(f, &list[i].Waited.Session) })
+			}
+			fmt.Fprintf(out, "%s: %s\n", list[i].Waited.Session.Name, text)
 		}
 	})
 	switch {
@@ -273,11 +308,7 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 func (w *sessionOutcome) why() string {
 	switch w.Outcome {
 	case "fired":
-		var held []string
-		for _, f := range w.Fired {
-			held = append(held, strings.TrimSuffix(f.Condition.Kind+"="+output.Printable(f.Match), "="))
-		}
-		return strings.Join(held, ", ")
+		return joinHeld(w.Fired, matchText)
 	case "ended":
 		if w.Waited.Session.State == "running" {
 			return "the command ended without an anomaly"

@@ -78,7 +78,8 @@ A change ends the current run and starts the next one (--wait: after the current
 ignores, and files that the command writes, do not count.
 
 Keys on a terminal: Enter runs the command now, e opens an editor at the first error, n and p at the next and the
-previous one, q or Ctrl-C quits. Without a terminal the output is plain text; --json prints one object per run.`
+previous one, q or Ctrl-C quits. A run's session is removed at its end, so why, errors and jobs do not know it: run the
+command with ` + "`longterm run`" + ` for those. Without a terminal the output is plain text; --json prints one object per run.`
 	c.RunE = func(cmd *cobra.Command, args []string) error { return a.watchVerb(cmd, &f, args) }
 	f.StartFlags.Register(c)
 	f.notifyFlags.register(c)

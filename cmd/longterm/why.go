@@ -112,7 +112,8 @@ func newestFailure(ctx context.Context, c *client.Client) (runRef, error) {
 		}
 	}
 	if best.session == "" {
-		return best, api.Errorf(api.CodeNotFound, "no failed command is known").WithHint("`longterm commands` lists commands, `longterm why S:N` compares any of them")
+		return best, api.Errorf(api.CodeNotFound, "no failed command is known").
+			WithHint("`longterm commands` lists commands, `longterm why S:N` compares any of them; runs of `longterm watch` are not kept, those of `longterm run` are")
 	}
 	return best, nil
 }

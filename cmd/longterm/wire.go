@@ -31,6 +31,7 @@ import (
 	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // backend holds the clients with which verbs reach the daemon.
@@ -152,7 +153,7 @@ func (a *app) selectHost(v *verb, cmd *cobra.Command, args []string) error {
 			return err
 		} else if w != nil {
 			return exit.Usagef("%s concerns files and programs of its host; use `longterm -H %[2]s run -- longterm %[3]s`",
-				strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), a.host, strings.Join(remote.WithoutHost(a.args), " "))
+				strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), a.host, shellquote.Line(remote.WithoutHost(a.args)))
 		}
 		h, err := a.hosts()
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,6 +20,8 @@ type draftMeter struct {
 	uppers []int // descriptors: the paths are hidden inside
 	out    int   // descriptor for the message
 	bound  int64 // as exceeds has set it; 0 before the first measurement
+
+	reported atomic.Bool // report has printed the limit
 }
 
 const (
@@ -60,15 +63,33 @@ func newDraftMeter(ns *Namespaces) (*draftMeter, error) {
 
 // run measures until the drafts are over the limit, then ends all processes of the namespaces but this one.
 func (m *draftMeter) run() {
-	used := m.await()
-	go func() { // a stopped terminal blocks it
-		_, _ = fmt.Fprintf(os.NewFile(uintptr(m.out), "terminal"),
-			"\r\nlongterm: draft: its files take %s, and its limit (--draft-size) is %s; ending its programs. The changes are kept.\r\n", sizeText(used), sizeText(m.limit))
-	}()
-	time.Sleep(meterInterval / 10) // so that the message is seen before the end
+	m.report(fmt.Sprintf("its files take %s, and its limit (--draft-size) is %s; ending its programs", sizeText(m.await()), sizeText(m.limit)))
 	_ = syscall.Kill(-1, syscall.SIGXFSZ)
 	time.Sleep(meterGrace)
 	_ = syscall.Kill(-1, syscall.SIGKILL)
+}
+
+// report prints on the terminal, once, that the limit was reached. It waits a moment, so that the message is seen before the end.
+func (m *draftMeter) report(text string) {
+	if m.reported.Swap(true) {
+		return
+	}
+	printed := make(chan struct{})
+	go func() { // a stopped terminal blocks it
+		_, _ = fmt.Fprintf(os.NewFile(uintptr(m.out), "terminal"), "\r\nlongterm: draft: %s. The changes are kept.\r\n", text)
+		close(printed)
+	}()
+	select {
+	case <-printed:
+	case <-time.After(meterInterval / 10):
+	}
+}
+
+// reportFullFile reports the limit if a file has its size: a program that failed may have been refused to write more of it.
+func (m *draftMeter) reportFullFile() {
+	if m != nil && m.hasFullFile() {
+		m.report(fmt.Sprintf("a file has reached the size of its limit (--draft-size), %s", sizeText(m.limit)))
+	}
 }
 
 // exceeds reports whether a measured size is over the limit. A draft that is over it from its start may shrink, but not grow.
@@ -117,10 +138,21 @@ func (m *draftMeter) free() uint64 {
 }
 
 // measure returns the bytes on disk of all drafts.
-func (m *draftMeter) measure() (used int64) {
+func (m *draftMeter) measure() (used int64) { return m.visit(func(*unix.Stat_t) {}) }
+
+// hasFullFile reports whether a file of the drafts has the size of the limit.
+func (m *draftMeter) hasFullFile() (found bool) {
+	m.visit(func(st *unix.Stat_t) {
+		found = found || st.Mode&unix.S_IFMT == unix.S_IFREG && st.Size >= m.limit
+	})
+	return found
+}
+
+// visit calls f for each entry of the drafts and returns measure.
+func (m *draftMeter) visit(f func(*unix.Stat_t)) (used int64) {
 	linked := map[uint64]bool{}
 	for _, fd := range m.uppers {
-		n, err := diskUsage(fd, meterDepth, linked)
+		n, err := diskUsage(fd, meterDepth, linked, f)
 		if err != nil {
 			return math.MaxInt64
 		}
@@ -129,9 +161,9 @@ func (m *draftMeter) measure() (used int64) {
 	return used
 }
 
-// diskUsage returns the bytes on disk of the entries of a directory. linked holds the inodes of counted files with several names. It
+// diskUsage returns the bytes on disk of the entries of a directory, and calls visit for each. linked holds the inodes of counted files with several names. It
 // returns an error only if directories are nested too deep.
-func diskUsage(dir, depth int, linked map[uint64]bool) (used int64, err error) {
+func diskUsage(dir, depth int, linked map[uint64]bool, visit func(*unix.Stat_t)) (used int64, err error) {
 	if depth == 0 {
 		return 0, errors.New("too many directories in each other")
 	}
@@ -151,6 +183,7 @@ func diskUsage(dir, depth int, linked map[uint64]bool) (used int64, err error) {
 			if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil { // removed since the directory was read
 				continue
 			}
+			visit(&st)
 			isDir := st.Mode&unix.S_IFMT == unix.S_IFDIR
 			if st.Blocks > 0 && st.Nlink > 1 && !isDir {
 				if linked[st.Ino] {
@@ -164,7 +197,7 @@ func diskUsage(dir, depth int, linked map[uint64]bool) (used int64, err error) {
 			sub, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 			var n int64
 			if err == nil {
-				n, err = diskUsage(sub, depth-1, linked)
+				n, err = diskUsage(sub, depth-1, linked, visit)
 				_ = unix.Close(sub)
 			}
 			if err = ignoreVanished(err); err != nil {

@@ -52,7 +52,7 @@ func TestDraftMeter_Measures(t *testing.T) {
 	if n := m.measure(); n > one+1<<14 {
 		t.Errorf("%d bytes with a link, want %d", n, one)
 	}
-	if n, err := diskUsage(m.uppers[0], 2, map[uint64]bool{}); err == nil {
+	if n, err := diskUsage(m.uppers[0], 2, map[uint64]bool{}, func(*unix.Stat_t) {}); err == nil {
 		t.Errorf("%d bytes of directories nested too deep, want an error", n)
 	}
 }
@@ -96,6 +96,7 @@ func TestDraftSize_EndsPrograms(t *testing.T) {
 	}{
 		"many files": {"trap '' XFSZ; i=0; while :; do i=$((i+1)); head -c 100000 /dev/zero > f$i || exit 9; done", -1, "its limit (--draft-size) is 2.0 MiB; ending its programs"},
 		"one file":   {"head -c 100000 /dev/zero > small; head -c 5000000 /dev/zero > big 2>/dev/null; wc -c < big; echo $? end", 0, "2097152\n0 end\n"},
+		"it fails":   {"exec head -c 5000000 /dev/zero > big", -1, "longterm: draft: a file has reached the size of its limit (--draft-size), 2.0 MiB. The changes are kept."},
 		"below":      {"head -c 1000000 /dev/zero > f; sleep 0.6; echo end", 0, "end\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

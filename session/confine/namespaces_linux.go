@@ -301,6 +301,9 @@ func (p *process) runFirst() error {
 			os.Exit(exitNotStarted)
 		}
 		if got == pid {
+			if !ws.Exited() || ws.ExitStatus() != 0 {
+				meter.reportFullFile()
+			}
 			msg := binary.LittleEndian.AppendUint32([]byte{msgEnded}, uint32(ws))
 			_ = unix.Sendmsg(outerFD, msg, nil, nil, unix.MSG_NOSIGNAL)
 			os.Exit(0) // the kernel ends the other processes

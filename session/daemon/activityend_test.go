@@ -11,8 +11,32 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
+<<<<<<< HEAD
 // TestListeners_SeeCommandEnd checks that a listener that got the start of a command also gets its end, even if its
 // output is read late: the events of its end and of the prompt may come first.
+||||||| bab4bfc5
+// A listener that got the start of a command also gets its end, even if its output is read late: the events of its end
+// and of the prompt may come first.
+=======
+// FEATURES: R82
+func TestActivity_IsNotRunning_AfterExit(t *testing.T) {
+	t.Parallel()
+	d := serve(t)
+	for range 5 {
+		s := get[api.Session](d, "POST", "/sessions", api.NewSession{Argv: []string{"/bin/sh", "-c", "read x; exit 3"}})
+		for a := (*api.Activity)(nil); a == nil || !a.Running; { // a short one is not observed
+			a = get[api.Session](d, "GET", "/sessions/"+s.ID, nil).Activity
+		}
+		w := get[api.Waited](d, "POST", "/sessions/"+s.ID+"/wait", api.Wait{Conds: []api.Condition{{Kind: "exit"}}, Input: &api.Input{Text: "x", Enter: true}})
+		if a := w.Session.Activity; w.Session.State != "exited" || a == nil || a.Running || a.Due != nil {
+			t.Errorf("%s: %+v", w.Session.State, a)
+		}
+	}
+}
+
+// A listener that got the start of a command also gets its end, even if its output is read late: the events of its end
+// and of the prompt may come first.
+>>>>>>> wt-cli
 //
 // FEATURES: R82 R112
 func TestListeners_SeeCommandEnd(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/expect/remote"
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // dialogueRecorder records a user's dialogue with a program as a script. A remote.Talk calls its methods, one at a time.
@@ -136,7 +137,7 @@ func (r *dialogueRecorder) exit(ctx context.Context, s *client.Session) error {
 
 // printRecorded prints where the script was written.
 func (x *Runner) printRecorded(path string, src []byte) {
-	fmt.Fprintf(x.Stderr, "[recorded to %s; run it with `longterm expect %s`]\n", path, path)
+	fmt.Fprintf(x.Stderr, "[recorded to %s; run it with `longterm expect %s`]\n", path, shellquote.Line([]string{path}))
 	if n := bytes.Count(src, []byte("secret: env:SECRET_")); n > 0 {
 		names := "SECRET_1"
 		if n > 1 {

@@ -296,6 +296,9 @@ func conditionLine(fired string) (line string, ok bool) {
 	if match != "" {
 		kind += "=" + match
 	}
+	if kind == "exit" { // the verb prints its status
+		return "", false
+	}
 	if match != "" && match[len(match)-1] == '=' { // which the verb takes off
 		return "", false
 	}

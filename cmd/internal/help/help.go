@@ -180,9 +180,8 @@ func (p *page) flags(flags []*pflag.Flag) {
 	for i, f := range flags {
 		one := pflag.NewFlagSet("", pflag.ContinueOnError)
 		one.AddFlag(f)
-		text := strings.TrimSuffix(one.FlagUsages(), "\n") // "  -n, --name NAME   usage (default …)"
-		name, usage, _ := strings.Cut(text[6:], "   ")
-		lines[i] = line{text[:6] + name, usage}
+		_, usage, _ := strings.Cut(strings.TrimSuffix(one.FlagUsages(), "\n")[6:], "   ") // behind "  -n, --name NAME"
+		lines[i] = line{flagHead(f), usage}
 		if w := uniseg.StringWidth(lines[i].name); w <= maxFlag {
 			wide = max(wide, w)
 		}
@@ -196,6 +195,33 @@ func (p *page) flags(flags []*pflag.Flag) {
 			p.row(l.name+strings.Repeat(" ", wide-w+3), wide+3, l.usage)
 		}
 	}
+}
+
+// placeholders are the values of flags without a named one, by type.
+var placeholders = map[string]string{
+	"duration": "DURATION", "int": "NUMBER", "ints": "NUMBERS", "uint": "NUMBER", "float": "NUMBER", "string": "TEXT", "strings": "LIST", "stringArray": "TEXT",
+}
+
+// ValueName returns the placeholder for a flag's value, or "" if it takes none.
+func ValueName(f *pflag.Flag) string {
+	name, _ := pflag.UnquoteUsage(f)
+	return cmp.Or(placeholders[name], name)
+}
+
+// flagHead returns a flag with its letter and a placeholder for its value, as in "  -n, --name NAME" and "      --draft[=DIR]".
+func flagHead(f *pflag.Flag) string {
+	head := "      --" + f.Name
+	if f.Shorthand != "" {
+		head = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	value := ValueName(f)
+	switch {
+	case value == "":
+		return head
+	case f.NoOptDefVal != "":
+		return head + "[=" + value + "]"
+	}
+	return head + " " + value
 }
 
 // maxFlag is the width of the widest flag whose meaning is printed on the same line.

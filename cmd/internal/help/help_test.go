@@ -6,6 +6,7 @@ import (
 
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // verb returns a verb with many flags below a root.
@@ -65,7 +66,28 @@ func TestPage_GroupsFlags_CommonFirst(t *testing.T) {
 	}
 }
 
-// TestPage_OrdersVerbs checks that a group's verbs are in the given order, and that a verb with few flags has one list
+// TestPage_OrdersVerbs checks that a flag's value has a placeholder that a user can read, and brackets if it is optional.
+func TestFlagHead(t *testing.T) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.StringP("name", "n", "", "`NAME` of the session")
+	f.StringArray("env", nil, "variable `NAME=VALUE`")
+	f.StringArray("respond", nil, "rule")
+	f.StringArray("draft", nil, "draft of `DIR`")
+	f.Duration("timeout", 0, "limit")
+	f.Int("rows", 0, "height")
+	f.Bool("wait", false, "wait")
+	f.Lookup("draft").NoOptDefVal = "(project)"
+	for name, want := range map[string]string{
+		"name": "  -n, --name NAME", "env": "      --env NAME=VALUE", "respond": "      --respond TEXT", "draft": "      --draft[=DIR]",
+		"timeout": "      --timeout DURATION", "rows": "      --rows NUMBER", "wait": "      --wait",
+	} {
+		if got := flagHead(f.Lookup(name)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A group's verbs are in the given order, and that a verb with few flags has one list
 // of them.
 func TestPage_OrdersVerbs(t *testing.T) {
 	root := &cobra.Command{Use: "longterm"}

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os/exec"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
@@ -134,4 +138,35 @@ func ArgsError(c *cobra.Command, check cobra.PositionalArgs, args []string, err 
 		return fmt.Errorf("unexpected argument %q", args[most])
 	}
 	return err
+}
+
+// OptionalValueHint returns a hint for a flag with an optional value that was given as the next word, or "". words are the
+// arguments of c as typed.
+func OptionalValueHint(c *cobra.Command, words []string) string {
+	for i, word := range words[:max(0, len(words)-1)] {
+		name, ok := strings.CutPrefix(word, "--")
+		if name == "" {
+			return "" // the following words are no flags
+		}
+		if f := c.Flags().Lookup(name); ok && f != nil && f.Changed && f.NoOptDefVal != "" && isValueOf(c, f, words[i+1]) {
+			return fmt.Sprintf("the value of --%s goes after `=`: `%s`", name, shellquote.Line([]string{word + "=" + words[i+1]}))
+		}
+	}
+	return ""
+}
+
+// isValueOf reports whether a word after a flag with an optional value looks like that value.
+func isValueOf(c *cobra.Command, f *pflag.Flag, word string) bool {
+	switch f.Value.Type() {
+	case "duration":
+		_, err := time.ParseDuration(word)
+		return err == nil
+	case "int":
+		_, err := strconv.Atoi(word)
+		return err == nil
+	case "string", "stringArray": // it was read as a command, if the verb has one
+		_, err := exec.LookPath(word)
+		return err != nil && !strings.HasPrefix(word, "-") && strings.Contains(c.Use, "CMD")
+	}
+	return false
 }

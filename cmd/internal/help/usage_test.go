@@ -7,6 +7,43 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// A value behind a space of a flag whose value is optional is an argument, and named in a hint.
+//
+// FAULT: J
+func TestOptionalValueHint(t *testing.T) {
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"--draft", "/"}, "the value of --draft goes after `=`: `--draft=/`"},
+		{[]string{"--draft", "no such program"}, "the value of --draft goes after `=`: `'--draft=no such program'`"},
+		{[]string{"--draft", "go", "test"}, ""},
+		{[]string{"--draft", "--prove"}, ""},
+		{[]string{"--draft=/", "/"}, ""},
+		{[]string{"--", "--draft", "/"}, ""},
+		{[]string{"--prove", "2s"}, "the value of --prove goes after `=`: `--prove=2s`"},
+		{[]string{"--prove", "go"}, ""},
+		{[]string{"--open", "3"}, "the value of --open goes after `=`: `--open=3`"},
+		{[]string{"--json", "go"}, ""},
+		{[]string{"--draft"}, ""},
+	} {
+		cmd := &cobra.Command{Use: "run [-- CMD…]"}
+		f := cmd.Flags()
+		f.StringArray("draft", nil, "`DIR`")
+		f.Duration("prove", 0, "`DURATION`")
+		f.Int("open", 0, "`NUMBER`")
+		f.Bool("json", false, "JSON")
+		f.Lookup("draft").NoOptDefVal, f.Lookup("prove").NoOptDefVal, f.Lookup("open").NoOptDefVal = "(project)", "1s", "1"
+		f.SetInterspersed(false)
+		if err := f.Parse(c.words); err != nil {
+			t.Fatal(err)
+		}
+		if got := OptionalValueHint(cmd, c.words); got != c.want {
+			t.Errorf("%q: %q, not %q", c.words, got, c.want)
+		}
+	}
+}
+
 // FAULT: J
 func TestUsageErrors_NameWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {

@@ -67,7 +67,7 @@ func WriteChanges(w io.Writer, d *api.Draft) {
 		fmt.Fprintf(w, "a commit was interrupted; run `longterm commit %s` to complete it\n", api.ShortID(d.Session))
 	}
 	if len(d.NotHeld) > 0 {
-		fmt.Fprintln(w, "not held: "+strings.Join(d.NotHeld, "; "))
+		fmt.Fprintln(w, "a draft does not hold everything; see `longterm help drafts`")
 	}
 }
 

@@ -73,9 +73,9 @@ func (r *RuleFlags) Register(c *cobra.Command) {
 	for _, x := range []struct{ kind, usage string }{
 		{"text", "reply: this text"},
 		{"line", "reply: this text and Enter"},
-		{"keys", "reply: these keys, such as yes<Enter>, <C-c>, <Up>"},
-		{"secret", "reply: the secret with this reference, and Enter"},
-		{"hook", "reply: the output of this command"},
+		{"keys", "reply: these `KEYS`, such as yes<Enter>, <C-c>, <Up>"},
+		{"secret", "reply: the secret with this `REFERENCE`, and Enter"},
+		{"hook", "reply: the output of this `COMMAND`"},
 		{"fail", "reply: end of all rules of the session, with this reason"},
 		{"wait", "reply: a pause before the next reply"},
 	} {

@@ -23,8 +23,8 @@ type RespondFlags struct {
 
 func (r *RespondFlags) Register(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&r.pairs, "respond", nil, "PATTERN=REPLY: type REPLY and Enter when PATTERN appears, repeatable; re:PATTERN is a regexp, keys:REPLY are keys, secret:REPLY types the secret that it refers to, and Enter; of several =, the first after one of ? : > ] ) # $ % ends PATTERN, else the first; \\= is a part of it")
-	f.StringVar(&r.file, "respond-file", "", "file of rules (YAML) for this line or command")
+	f.StringArrayVar(&r.pairs, "respond", nil, "`PATTERN=REPLY`: type REPLY and Enter when PATTERN appears, repeatable; re:PATTERN is a regexp, keys:REPLY are keys, secret:REPLY types the secret that it refers to, and Enter; of several =, the first after one of ? : > ] ) # $ % ends PATTERN, else the first; \\= is a part of it")
+	f.StringVar(&r.file, "respond-file", "", "`FILE` of rules (YAML) for this line or command")
 }
 
 // HasRules reports whether a rule or a file of rules is given.

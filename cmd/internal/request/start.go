@@ -37,7 +37,7 @@ func (s *StartFlags) Register(c *cobra.Command) {
 	f.StringVarP(&s.name, "name", "n", "", "`NAME` of the session (default: from the command)")
 	f.StringVar(&s.cwd, "cwd", "", "working `DIR` (default: the current one)")
 	f.StringArrayVar(&s.env, "env", nil, "additional variable `NAME=VALUE`, repeatable")
-	f.StringVar(&s.envMode, "env-mode", "", "inherited environment: full, minimal (HOME, PATH, LANG and the like), listed (minimal and shells.env_listed) (default full; for agents shells.agent_env)")
+	f.StringVar(&s.envMode, "env-mode", "", "inherited environment, a `MODE`: full, minimal (HOME, PATH, LANG and the like), listed (minimal and shells.env_listed) (default full; for agents shells.agent_env)")
 	f.StringArrayVar(&s.envPass, "env-pass", nil, "`NAME` of an additional variable of a minimal or listed environment, repeatable")
 	f.StringArrayVar(&s.labels, "label", nil, "label `NAME=VALUE` of the session, repeatable")
 	f.IntVar(&s.cols, "cols", 0, "width in cells (default 80)")

@@ -66,10 +66,11 @@ func (r *renderer) block(lines []string) []string {
 	return lines[n:]
 }
 
-// table prints rows as columns if they fit the width. If not, it prints each row as its first cell with the others below it.
+// table prints rows as columns, with wrapped cells. If the columns are too narrow for their words, it prints each row as its first
+// cell with the others below it.
 func (r *renderer) table(lines []string) {
 	var rows [][]string
-	var widths []int
+	var widths, words []int // of the widest cells and words
 	for i, l := range lines {
 		if i == 1 && tableBar.MatchString(l) {
 			continue
@@ -78,24 +79,21 @@ func (r *renderer) table(lines []string) {
 		for k, c := range cells {
 			cells[k] = strings.ReplaceAll(r.inline(strings.TrimSpace(c)), "\x00", "|")
 			if k == len(widths) {
-				widths = append(widths, 0)
+				widths, words = append(widths, 0), append(words, 0)
 			}
 			widths[k] = max(widths[k], uniseg.StringWidth(plain(cells[k])))
+			for _, word := range strings.Fields(cells[k]) {
+				words[k] = max(words[k], uniseg.StringWidth(plain(word)))
+			}
 		}
 		rows = append(rows, cells)
 	}
-	sum := 2 * (len(widths) - 1)
-	for _, w := range widths {
-		sum += w
-	}
+	widths, fits := columnWidths(widths, words, r.width)
 	for i, cells := range rows {
 		switch {
-		case sum <= r.width:
-			line := ""
-			for k, c := range cells {
-				line += c + strings.Repeat(" ", widths[k]-uniseg.StringWidth(plain(c))+2)
-			}
-			r.out.WriteString(strings.TrimRight(line, " ") + "\n")
+		case i == 0 && strings.Join(cells, "") == "": // a header without names
+		case fits:
+			r.tableRow(cells, widths)
 		case i > 0: // the header names the cells
 			r.wrap("", "  ", cells[0])
 			for k, c := range cells[1:] {
@@ -105,6 +103,55 @@ func (r *renderer) table(lines []string) {
 				r.wrap("    ", "    ", c)
 			}
 		}
+	}
+}
+
+// columnGap is the number of cells between columns, minColumn the width below which text is hard to read.
+const columnGap, minColumn = 2, 12
+
+// columnWidths returns the widths of columns whose widest cells and words are given, so that a row fits a width. fits is false if
+// that is impossible, or a column were too narrow.
+func columnWidths(cells, words []int, width int) (widths []int, fits bool) {
+	left := width - columnGap*(len(cells)-1)
+	for k := range cells {
+		widths = append(widths, min(cells[k], max(words[k], minColumn)))
+		left -= widths[k]
+	}
+	for ; left > 0; left-- { // widen the column with the longest cell for its width
+		most := -1
+		for k := range cells {
+			if widths[k] < cells[k] && (most < 0 || cells[k]*widths[most] > cells[most]*widths[k]) {
+				most = k
+			}
+		}
+		if most < 0 {
+			break
+		}
+		widths[most]++
+	}
+	return widths, left >= 0
+}
+
+// tableRow prints a row of a table whose cells are wrapped within the widths of their columns.
+func (r *renderer) tableRow(cells []string, widths []int) {
+	columns := make([][]string, len(cells))
+	height := 1
+	for k, c := range cells {
+		var b strings.Builder
+		Wrap(&b, widths[k], "", "", c)
+		columns[k] = strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		height = max(height, len(columns[k]))
+	}
+	for n := range height {
+		line := ""
+		for k := range columns {
+			c := ""
+			if n < len(columns[k]) {
+				c = columns[k][n]
+			}
+			line += c + strings.Repeat(" ", max(0, widths[k]-uniseg.StringWidth(plain(c)))+columnGap)
+		}
+		r.out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 }
 

@@ -39,10 +39,8 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 	if err != nil {
 		return exit.Refusal(err)
 	}
-	for i := range r.Answers {
-		if !c.JSON {
-			refused.print(&r.Answers[i])
-		}
+	if !c.JSON {
+		refused.printAll(r.Answers)
 	}
 	switch {
 	case c.JSON:

@@ -39,6 +39,13 @@ func (r *refusals) print(f *api.RespondFiring) {
 	fmt.Fprintf(r.w, "longterm: rule %s: %s\n", name, f.Error)
 }
 
+// printAll prints the rejected ones of replies.
+func (r *refusals) printAll(list []api.RespondFiring) {
+	for i := range list {
+		r.print(&list[i])
+	}
+}
+
 // followRefusals prints the session's refusals until stop is called. Without events, Exec prints them at the end.
 func (c *Caller) followRefusals(ctx context.Context, s *client.Session, r *refusals) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -54,7 +54,7 @@ type Options struct {
 
 // Run follows a started command to its end, and returns its exit status as the error.
 func (c *Caller) Run(ctx context.Context, o *Options, res api.Result) error {
-	run := &running{caller: c, flags: o, s: c.Client.Session(res.Session), res: res}
+	run := &running{caller: c, flags: o, s: c.Client.Session(res.Session), res: res, refused: refusals{w: c.Stderr}}
 	if res.Session == "" && !output.IsUnfinished(res.State) { // never started; the result has the reason
 		run.sessionRemoved = true
 		return run.finish(ctx, nil)
@@ -102,6 +102,7 @@ type running struct {
 	w              output.Writer
 	ended          *api.Session
 	sessionRemoved bool // the session no longer exists
+	refused        refusals
 
 	pipe *output.PipeCollector // for --json on pipes
 }
@@ -120,6 +121,9 @@ func (r *running) follow(ctx context.Context) error {
 	}
 	if r.t == nil && !r.caller.JSON && len(r.flags.Rules) == 0 && r.flags.OnInput == "wait" {
 		go r.caller.hintInput(ctx, r.s, "")
+	}
+	if r.t == nil && !r.caller.JSON && len(r.flags.Rules) > 0 {
+		defer r.caller.followRefusals(ctx, r.s, &r.refused)()
 	}
 	awaited := make(chan error, 1)
 	go func() {
@@ -273,6 +277,9 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		}
 	}
 	r.fillRules(after)
+	if !r.caller.JSON {
+		r.refused.printAll(r.res.Answers)
+	}
 	if !r.caller.JSON && r.flags.Format == "" {
 		r.caller.PrintRefused(&r.res)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -557,7 +558,7 @@ func (g *Gateway) checkRuleHelps(a *Request, v *api.Approval, rules []policy.Rul
 		if why = firstNonEmpty(why, first); lifts || why == "" {
 			continue
 		}
-		hint := fmt.Sprintf("answer once, or edit the rule (--rule); `longterm policy check --agent A --allow '%s' LINE` shows what a rule allows", ruleText(&rules[i]))
+		hint := fmt.Sprintf("answer once, or edit the rule (--rule); `longterm policy check --agent A --allow %s LINE` shows what a rule allows", shellquote.Word(ruleText(&rules[i])))
 		if v.Rule != "" {
 			hint = fmt.Sprintf("omit --rule to use %q, or answer once", v.Rule)
 		}

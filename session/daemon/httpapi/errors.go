@@ -5,6 +5,8 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -44,6 +46,22 @@ var sentinels = []sentinel{
 	{session.ErrStopped, api.CodeUnavailable, "try again"},
 	{context.DeadlineExceeded, api.CodeTimeout, ""},
 	{context.Canceled, api.CodeTimeout, ""},
+}
+
+// hintRestore adds to the error for an ended session, whose path is in the request in, how to start its program again.
+func (s *Server) hintRestore(in any, err error) error {
+	path, ok := in.(interface{ sessionRef() string })
+	var e *api.Error
+	if !ok || !errors.As(toAPI(err), &e) || e.Code != api.CodeEnded || strings.Contains(e.Hint, "longterm restore") {
+		return err
+	}
+	h, findErr := s.reg.Resolve(path.sessionRef())
+	if findErr != nil || h.Session.Status().State == session.Running {
+		return err
+	}
+	hinted := *e
+	hinted.Hint = fmt.Sprintf("`longterm restore %s` starts it again; its screen and output can still be read", h.Record().Name)
+	return &hinted
 }
 
 // toAPI converts an error of another package; one without a row is internal.

@@ -44,7 +44,7 @@ func op[I, T any](method, path, id, verb, summary string, handle func(*Server, c
 			v, err := handle(s, ctx, in)
 			over()
 			if err != nil {
-				return nil, s.prepareError(ctx, err)
+				return nil, s.prepareError(ctx, s.hintRestore(in, err))
 			}
 			s.prepareAnswer(withReveal(ctx, in), &v)
 			return &jsonAnswer[T]{v}, nil

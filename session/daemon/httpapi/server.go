@@ -271,6 +271,9 @@ type SessionPath struct {
 	Session string `path:"session" doc:"id, name, or a unique prefix of either"`
 }
 
+// sessionRef returns the given session.
+func (p *SessionPath) sessionRef() string { return p.Session }
+
 // sessionBody is a request about a session.
 type sessionBody[T any] struct {
 	SessionPath

@@ -83,7 +83,20 @@ func (s *Server) tableSessions(ctx context.Context, in *tableQuery) (*table, err
 	if err := listing.WriteSessions(&b, list, listing.TableFormat{Width: in.Width, Colour: in.Color}, home); err != nil {
 		return nil, err
 	}
+	if n := s.countHiddenRuns(ctx); n > 0 && in.Width > 0 && len(in.Label) == 0 {
+		fmt.Fprintf(&b, "hidden: %d kept by `longterm run`; list with `longterm ls --label %s`\n", n, api.KeptRunLabel)
+	}
 	return &table{"text/plain; charset=utf-8", b.Bytes()}, nil
+}
+
+// countHiddenRuns returns the number of ended commands of `run` that lists without labels omit.
+func (s *Server) countHiddenRuns(ctx context.Context) (n int) {
+	for _, e := range s.reg.All() {
+		if e.IsKeptRun() && s.shows(ctx, e.ID()) {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession }) (api.Session, error) {

@@ -40,7 +40,11 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	if st.Progress != "" && st.Progress != "none" {
 		a.Progress = &api.Progress{State: st.Progress, Percent: st.Percent, Reported: true}
 	}
-	if a.Activity = e.Activity(Newest); a.Activity != nil && a.Activity.Running && a.Activity.Progress != nil {
+	a.Activity = e.Activity(Newest)
+	if a.Activity != nil && st.State != session.Running { // its watcher may not have seen the end
+		a.Activity.Running, a.Activity.ETAMS, a.Activity.Due = false, nil, nil
+	}
+	if a.Activity != nil && a.Activity.Running && a.Activity.Progress != nil {
 		a.Progress = a.Activity.Progress
 	}
 	if sh := st.Shell; sh.Phase != "" && st.State == session.Running {

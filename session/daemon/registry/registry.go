@@ -380,7 +380,7 @@ func (h *Registry) suggestLocked(ref string) string {
 // nameTaken returns the error for a name in use.
 func nameTaken(name string) error {
 	return api.Errorf(api.CodeNameTaken, "a session named %q exists", name).
-		WithHint("choose another name, or remove it with `longterm rm %s`", name)
+		WithHint("choose another name, or use that session: `longterm attach %s`, or `longterm restore %[1]s` if it has ended", name)
 }
 
 // onChange handles every change of a session's status, on its owner's goroutine.

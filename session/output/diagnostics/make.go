@@ -16,8 +16,14 @@ type makeErrors struct {
 // makeTargetFailed matches a target whose program failed. It does not match errors that make itself found.
 var makeTargetFailed = pattern.Lazy(`^(?:g|mingw32-)?make(?:\[(\d+)\])?: \*\*\* \[.*\] (?:Error \d+|[A-Z].*)$`)
 
-// isConsequence reports whether a line of make only repeats a failure that was reported before.
+// makeWaits is in the line by which make announces, after a failure, that it waits for its other programs.
+const makeWaits = "*** Waiting for unfinished jobs"
+
+// isConsequence reports whether a line of make only repeats or follows a failure that was reported before.
 func (m *makeErrors) isConsequence(line string, known bool) bool {
+	if strings.Contains(line, makeWaits) {
+		return true
+	}
 	if !strings.Contains(line, "*** [") {
 		return false
 	}

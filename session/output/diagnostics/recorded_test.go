@@ -104,6 +104,9 @@ func TestMakeErrors_CountOnce(t *testing.T) {
 		"make: *** [Makefile:7: only] Error 1\nmake: Target 'all' not remade because of errors.\n":                              1,
 		"a.c:2:10: error: no\nmake: *** [Makefile:3: a.o] Error 1\nmake: *** [Makefile:5: b.o] Error 1\n":                       2,
 		"make[1]: *** [Makefile:2: x] Error 1\nmake[1]: Leaving directory '/s'\nmake: *** [Makefile:5: s] Error 2\n":            1,
+		"make: *** [Makefile:2: a] Error 1\nmake: *** Waiting for unfinished jobs....\nmake: *** [Makefile:4: b] Error 2\n":     2,
+		"a.c:2:10: error: no\nmake: *** [Makefile:3: a.o] Error 1\nmake[1]: *** Waiting for unfinished jobs....\n":              1,
+		"make: *** Waiting for unfinished jobs....\n":                                                                           0,
 		"make: *** No rule to make target 'x'.  Stop.\n":                                                                        1,
 		"make: *** [Makefile:2: a] Error 1\nmake: *** [Makefile:4: b] Error 2\nmake: Target 'all' not remade because of errors": 2,
 	} {
