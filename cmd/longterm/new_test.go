@@ -16,13 +16,6 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-<<<<<<< HEAD
-// TestNamedSessionOverADeath checks that a client that requests a session by name gets it even if the daemon dies while
-// it restarts it: the client checks the result and reports no error. A rejection is reported.
-||||||| bab4bfc5
-// Whoever asks for the session of a name has it though the daemon dies while it starts that again: what it did is looked at, and
-// not told as an error. What it refuses is.
-=======
 // FEATURES: R1
 func TestWriteStarted_NamesSession_OnTerminal(t *testing.T) {
 	s := api.Session{ID: "b86e09d9-a3d2-4da8-866f-74eb6d21c1ad", Name: "work"}
@@ -34,9 +27,8 @@ func TestWriteStarted_NamesSession_OnTerminal(t *testing.T) {
 	}
 }
 
-// Whoever asks for the session of a name has it though the daemon dies while it starts that again: what it did is looked at, and
-// not told as an error. What it refuses is.
->>>>>>> wt-cli
+// TestNamedSessionOverADeath checks that a client that requests a session by name gets it even if the daemon dies while
+// it restarts it: the client checks the result and reports no error. A rejection is reported.
 //
 // FEATURES: R116
 func TestNamedSessionOverADeath(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 )
 
 func suggestVerb(a *app, c *cobra.Command) {
-	c.Long = "Suggest a command to run after a session's newest command, for example to fix its error, with the reason.\n\n" +
+	c.Long = "Suggest commands to run after a session's newest command, with the reason: to fix its error or, after success, next steps " +
+		"from the directory's files and its earlier commands. Nothing runs by itself.\n\n" +
 		"  longterm suggest work"
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		list, err := s.Suggest(cmd.Context(), 0)

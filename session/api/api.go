@@ -6,6 +6,7 @@
 package api
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
@@ -470,6 +471,8 @@ type Result struct {
 	Encoding      string              `json:"encoding,omitempty" doc:"of the output, as detected by --encoding auto, by its name in the WHATWG standard; absent: UTF-8, or given"`
 	Truncated     bool                `json:"truncated,omitempty" doc:"part of the output was omitted"`
 	Omitted       *Omitted            `json:"omitted,omitempty" doc:"the omitted part"`
+	Summary       string              `json:"summary,omitempty" doc:"summary of the whole output by output.summary_command of the configuration; output is a shorter excerpt then"`
+	SummaryError  string              `json:"summary_error,omitempty" doc:"why output.summary_command returned no summary"`
 	Session       string              `json:"session"`
 	Command       int                 `json:"command,omitempty" doc:"command number in the session"`
 	Quality       string              `json:"quality,omitempty"`
@@ -478,9 +481,21 @@ type Result struct {
 	CwdAfter      string              `json:"cwd_after,omitempty" doc:"directory after it, or the current one while it runs; absent if unknown, as after a separate command; see guess"`
 	Env           map[string]*string  `json:"env_changes,omitempty" doc:"null: unset"`
 	Guess         *Guess              `json:"guess,omitempty" doc:"estimated state of a shell without reports (such as ssh) after the lines so far, or of a command's directory at its end"`
+	EnvOmitted    int                 `json:"env_omitted,omitempty" doc:"variables that an agent's session was started without in a CI job because they look like secrets; for a line only if it is the shell's first"`
 	Parsed        *diagnostics.Result `json:"parsed,omitempty"`
 	Answers       []RespondFiring     `json:"answers,omitempty" doc:"actions of the rules in the request"`
 	Unused        []string            `json:"unused_rules,omitempty" doc:"after a timeout: patterns of the request's rules that never matched"`
+}
+
+// EnvNote returns a line about the omitted variables of the environment, or "".
+func (r *Result) EnvNote() string {
+	switch r.EnvOmitted {
+	case 0:
+		return ""
+	case 1:
+		return "environment: 1 variable that looks like a secret omitted (agent in a CI job); pass it with --env NAME or shells.env_listed"
+	}
+	return fmt.Sprintf("environment: %d variables that look like secrets omitted (agent in a CI job); pass them with --env NAME or shells.env_listed", r.EnvOmitted)
 }
 
 // Omitted describes the omitted part of a text within a budget. It counts bytes of text; above 64 MiB of output the

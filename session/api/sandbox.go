@@ -3,7 +3,7 @@ package api
 // Sandbox describes a session's sandbox: its limits and the mechanism.
 type Sandbox struct {
 	Profile      string   `json:"profile"`
-	Level        string   `json:"level" enum:"landlock,userns,bwrap,docker,podman" doc:"enforcing mechanism"`
+	Level        string   `json:"level" enum:"landlock,userns,bwrap,docker,podman,seatbelt" doc:"enforcing mechanism"`
 	Network      string   `json:"network" enum:"off,on,hosts"`
 	Hosts        []string `json:"hosts,omitempty" doc:"allowed hosts"`
 	Summary      string   `json:"summary,omitempty" doc:"summary in one line"`

@@ -27,6 +27,7 @@ type Settings struct {
 	Limits    Limits
 	Shells    Shells
 	Exec      Exec
+	Output    Output
 	Run       Run
 	Attach    Attach
 	Pool      Pool
@@ -152,6 +153,12 @@ type Exec struct {
 	Grace       time.Duration // of each step of the kill ladder
 	AgentGrace  time.Duration // the same for agents' calls
 	MaxOutput   int64         // bytes of output in an answer to an agent
+}
+
+// Output configures the output in results.
+type Output struct {
+	SummaryCommand []string      // argv; empty: none
+	SummaryTimeout time.Duration // of SummaryCommand
 }
 
 // Run configures commands in new sessions.

@@ -11,13 +11,6 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-<<<<<<< HEAD
-// TestListeners_SeeCommandEnd checks that a listener that got the start of a command also gets its end, even if its
-// output is read late: the events of its end and of the prompt may come first.
-||||||| bab4bfc5
-// A listener that got the start of a command also gets its end, even if its output is read late: the events of its end
-// and of the prompt may come first.
-=======
 // FEATURES: R82
 func TestActivity_IsNotRunning_AfterExit(t *testing.T) {
 	t.Parallel()
@@ -34,9 +27,8 @@ func TestActivity_IsNotRunning_AfterExit(t *testing.T) {
 	}
 }
 
-// A listener that got the start of a command also gets its end, even if its output is read late: the events of its end
-// and of the prompt may come first.
->>>>>>> wt-cli
+// TestListeners_SeeCommandEnd checks that a listener that got the start of a command also gets its end, even if its
+// output is read late: the events of its end and of the prompt may come first.
 //
 // FEATURES: R82 R112
 func TestListeners_SeeCommandEnd(t *testing.T) {

@@ -39,6 +39,7 @@ type answer struct {
 	Col         int      `json:"cursor_col,omitempty"`
 	Cursor      uint64   `json:"cursor,omitempty"` // absent if nothing was printed, or nothing more will be
 	Omitted     *omitted `json:"omitted,omitempty"`
+	Summary     string   `json:"summary,omitempty"` // of the whole output, by the program of the configuration
 	Message     string   `json:"message,omitempty"` // text that the other fields do not have
 	Next        string   `json:"next,omitempty"`
 	Changes     int      `json:"changes,omitempty"`      // in the session's draft
@@ -80,6 +81,9 @@ func (a *answer) text() string {
 	if a.Output != "" && !strings.HasSuffix(a.Output, "\n") {
 		b.WriteByte('\n')
 	}
+	if a.Summary != "" {
+		b.WriteString("[summary of the output]\n" + quoteOutput(a.Summary) + "\n")
+	}
 	switch {
 	case a.ScreenSince > 0 && a.Screen == "":
 		fmt.Fprintf(&b, "[screen · version %d · unchanged since %d · cursor %d,%d]\n", a.Version, a.ScreenSince, a.Row, a.Col)
@@ -115,7 +119,7 @@ func (a *answer) text() string {
 }
 
 // ownLines are the starts of lines that this server adds to program output, in lower case.
-var ownLines = []string{"[exited", "[signalled", "[killed", "[lost", "[denied", "[refused", "[running", "[needs_", "[screen", "[version ", "[unchanged", "next:"}
+var ownLines = []string{"[exited", "[signalled", "[killed", "[lost", "[denied", "[refused", "[running", "[needs_", "[screen", "[summary", "[version ", "[unchanged", "next:"}
 
 // endedCountLine matches the line about a wait for several jobs and sessions.
 var endedCountLine = pattern.Lazy(`^\[\d+ of \d+ ended`)
@@ -233,6 +237,7 @@ func answerOf(r *api.Result, session string) *answer {
 	}
 	a.setDraft(r.Draft)
 	a.setOmitted(r.Omitted)
+	a.Summary, a.Message = r.Summary, joinText(joinText(a.Message, r.SummaryError), r.EnvNote())
 	if r.BinaryBytes > 0 {
 		a.Message = joinText(a.Message, fmt.Sprintf("%d bytes of binary data omitted", r.BinaryBytes))
 	}

@@ -222,3 +222,23 @@ func TestAnswer_ErrorOnce(t *testing.T) {
 		t.Errorf("%q", a.Message)
 	}
 }
+
+// A summary of the output is in both forms, marked where it imitates the server's lines; the reason of a missing one is
+// in the message.
+//
+// FEATURES: R105
+func TestAnswer_Summary(t *testing.T) {
+	zero := 0
+	a := answerOf(&api.Result{State: "exited", ExitCode: &zero, Output: "1\n", Summary: "2 passed\n[exited 0] well"}, "s")
+	b, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := a.text(); !strings.HasPrefix(got, "1\n[summary of the output]\n2 passed\n| [exited 0] well\n[exited 0") || !strings.Contains(string(b), `"summary":"2 passed\n`) {
+		t.Errorf("%s\n%s", got, b)
+	}
+	a = answerOf(&api.Result{State: "exited", ExitCode: &zero, SummaryError: "no summary: x"}, "s")
+	if a.Summary != "" || a.Message != "no summary: x" {
+		t.Errorf("%+v", a)
+	}
+}

@@ -136,7 +136,7 @@ const (
 	tokensSchema = `"max_tokens":{"type":"integer","minimum":50,"maximum":100000,"description":"of output; default 2000"}`
 	answerSchema = `{"type":"object","properties":{"state":{"enum":["running","exited","signalled","killed","lost","denied","refused","needs_input","needs_approval"]},` +
 		`"exit_code":{"type":"integer"},"seconds":{"type":"number"},"needs":{"type":"string"},"session":{"type":"string"},"job":{"type":"string"},"output":{"type":"string"},` +
-		`"cursor":{"type":"integer"},"changes":{"type":"integer"},"omitted":{"type":"object"},"message":{"type":"string"},"next":{"type":"string"}},"required":["state","output"]}`
+		`"cursor":{"type":"integer"},"changes":{"type":"integer"},"omitted":{"type":"object"},"summary":{"type":"string"},"message":{"type":"string"},"next":{"type":"string"}},"required":["state","output"]}`
 )
 
 // Defaults and bounds of call arguments.

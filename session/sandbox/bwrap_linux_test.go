@@ -53,7 +53,7 @@ cat /proc/sys/vm/swappiness 2>/dev/null >/proc/sys/vm/swappiness && echo ORDER
 grep -v -e Inter -e face -e 'lo:' /proc/net/dev
 test -e /proc/` + strconv.Itoa(os.Getpid()) + `/root && grep -q . /proc/` + strconv.Itoa(os.Getpid()) + `/environ 2>/dev/null && echo SEEN
 true`
-	argv, err := r.Command(Bwrap, &Profile{}, []string{"/bin/sh", "-c", script}, nil)
+	argv, err := r.Command(Bwrap, &Profile{}, []string{"/bin/sh", "-c", script}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

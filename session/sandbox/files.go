@@ -11,5 +11,10 @@ func isDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// uidGid returns the user and group of this process for docker.
-func uidGid() string { return strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()) }
+// containerUser returns the arguments that run a container's program as a user: podman maps users unless root runs it.
+func containerUser(l Level, uid, gid int) []string {
+	if l == Podman && uid != 0 {
+		return []string{"--userns", "keep-id"}
+	}
+	return []string{"--user", strconv.Itoa(uid) + ":" + strconv.Itoa(gid)}
+}

@@ -97,6 +97,7 @@ type profileFile struct {
 	Read         []string `toml:"read"`
 	Write        []string `toml:"write"`
 	Hide         []string `toml:"hide"`
+	Credentials  []string `toml:"credentials"`
 	Network      any      `toml:"network"`
 	OnDifference string   `toml:"on_difference"`
 	Git          string   `toml:"git"`
@@ -114,7 +115,7 @@ type profileFile struct {
 
 // Keys lists the keys of a profile, for messages and docs.
 var Keys = []string{
-	"description", "extends", "level", "read", "write", "hide", "network", "on_difference", "git", "unix_sockets",
+	"description", "extends", "level", "read", "write", "hide", "credentials", "network", "on_difference", "git", "unix_sockets",
 	"private_tmp", "environment", "env", "programs", "image", "memory", "cpus", "pids", "draft_size",
 }
 
@@ -209,6 +210,7 @@ func (w *profileFile) mergeInto(p *Profile) error {
 	setIfGiven(&p.Environment, w.Environment)
 	setIfGiven(&p.Image, w.Image)
 	p.Read, p.Write, p.Hide = concat(p.Read, w.Read), concat(p.Write, w.Write), concat(p.Hide, w.Hide)
+	p.Credentials = concat(p.Credentials, w.Credentials)
 	p.Env, p.Programs = concat(p.Env, w.Env), concat(p.Programs, w.Programs)
 	if w.UnixSockets != nil {
 		p.UnixSockets = *w.UnixSockets
@@ -311,6 +313,11 @@ func (p *Profile) check() error {
 			if err := checkPath(path); err != nil {
 				return fmt.Errorf("%s: %w", key, err)
 			}
+		}
+	}
+	for _, name := range p.Credentials {
+		if credentials[name] == "" {
+			return fmt.Errorf("credentials: %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(credentials)), ", "))
 		}
 	}
 	if p.Memory < 0 || p.CPU < 0 || p.PIDs < 0 || p.CPU != p.CPU || p.DraftSize < 0 {

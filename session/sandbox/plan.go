@@ -21,7 +21,7 @@ type Features struct {
 // Report describes the restrictions in force, for display.
 type Report struct {
 	Profile      string   `json:"profile"`
-	Level        Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
+	Level        Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman,seatbelt"`
 	Network      Network  `json:"network" enum:"off,on,hosts"`
 	Hosts        []string `json:"hosts,omitempty" doc:"that may be reached"`
 	Summary      string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
@@ -77,9 +77,9 @@ func (h Features) checkLevel(l Level, p *Profile) error {
 		}
 	default:
 		if h.ToolPaths[l] == "" {
-			return no("program "+string(l)+" not found", "install it, or use another level; nothing was started")
+			return no("program "+l.Tool()+" not found", "install it, or use another level; nothing was started")
 		}
-		if l == Bwrap && p.Network == NetworkHosts || (l == Docker || l == Podman) && p.Network == NetworkHosts {
+		if p.Network == NetworkHosts {
 			return no("a list of hosts is held by level userns only", `take level = "userns"; nothing was started`)
 		}
 	}

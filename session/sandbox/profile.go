@@ -14,6 +14,7 @@ type Profile struct {
 	Read         []string // paths that may be read and executed: absolute, ~/…, $CWD/…, with globs; "?" before one: optional
 	Write        []string // paths that may be written, and read
 	Hide         []string // paths to hide, regardless of Read and Write
+	Credentials  []string // names of credentials that may be read, regardless of Hide
 	Network      Network
 	Hosts        []string // of NetworkHosts: "example.org", "*.example.org:443"
 	OnDifference string   // action for hosts and programs that the profile does not list: "deny" or "ask"
@@ -50,10 +51,25 @@ const (
 	Bwrap    Level = "bwrap"    // separate namespaces, by bubblewrap
 	Docker   Level = "docker"   // a container
 	Podman   Level = "podman"
+	Seatbelt Level = "seatbelt" // macOS's sandbox-exec
 )
 
+// Tool returns the program that enforces a level, or "" for levels that a process applies to itself.
+func (l Level) Tool() string {
+	switch l {
+	case Seatbelt:
+		return "sandbox-exec"
+	case Bwrap, Docker, Podman:
+		return string(l)
+	}
+	return ""
+}
+
+// MountsTmp reports whether a private /tmp is mounted. At other levels the program has another TMPDIR.
+func (l Level) MountsTmp() bool { return l != Landlock && l != Seatbelt }
+
 // Levels returns all levels, strongest first among the automatic ones.
-func Levels() []Level { return []Level{Userns, Landlock, Bwrap, Docker, Podman} }
+func Levels() []Level { return []Level{Userns, Landlock, Bwrap, Docker, Podman, Seatbelt} }
 
 // credentialPaths are the usual paths of keys and tokens.
 var credentialPaths = []string{"?~/.ssh", "?~/.gnupg", "?~/.aws", "?~/.azure", "?~/.config/gcloud", "?~/.config/gh", "?~/.kube", "?~/.netrc", "?~/.docker"}

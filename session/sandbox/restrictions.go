@@ -60,8 +60,8 @@ func (r *Rules) DescribeEnforced(l Level, h Features) (holds, not []string) {
 		}
 	}
 	switch {
-	case l == Bwrap || l == Docker || l == Podman:
-		return []string{"what " + string(l) + " enforces with its arguments"}, []string{
+	case l.Tool() != "":
+		return []string{"what " + l.Tool() + " enforces with its arguments"}, []string{
 			"not covered by longterm's escape tests", "setuid and setgid files that would remain afterwards",
 			"system calls that longterm's own levels reject: io_uring, new user namespaces, and typing into its terminal (TIOCSTI) where dev.tty.legacy_tiocsti is 1",
 		}

@@ -129,6 +129,9 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 		return nil, err
 	}
 	r.findProtected()
+	if err := r.allowCredentials(p.Credentials); err != nil {
+		return nil, err
+	}
 	r.findLinked()
 	for _, list := range []*[]string{&r.Read, &r.Write, &r.Hide, &r.Protect, &r.ReadInHidden, &r.WriteInHidden, &r.Programs} {
 		slices.Sort(*list)

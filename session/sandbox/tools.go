@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,8 +9,9 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
-// Command returns the argument vector by which another program enforces rules. argv starts with the program's path.
-func (r *Rules) Command(l Level, p *Profile, argv, env []string) ([]string, error) {
+// Command returns the argument vector by which another program enforces rules. argv starts with the program.
+// A container has the values of env from the environment of the returned command. pipe is set if it has no terminal.
+func (r *Rules) Command(l Level, p *Profile, argv, env []string, pipe bool) ([]string, error) {
 	switch l {
 	case Bwrap:
 		return append(r.bwrap(), argv...), nil
@@ -17,9 +19,11 @@ func (r *Rules) Command(l Level, p *Profile, argv, env []string) ([]string, erro
 		if p.Image == "" {
 			return nil, &LevelError{l, "the profile lacks an image", `add for example image = "debian:12"`}
 		}
-		return append(r.container(l, p, env), argv...), nil
+		return append(r.container(l, p, env, pipe), argv...), nil
+	case Seatbelt:
+		return append([]string{l.Tool(), "-p", r.seatbelt()}, argv...), nil
 	}
-	return nil, &LevelError{l, "not an external program", "use bwrap, docker or podman"}
+	return nil, &LevelError{l, "not an external program", "use bwrap, docker, podman or seatbelt"}
 }
 
 // bwrap returns the arguments of bubblewrap. It keeps the terminal's session (--new-session would disable job control).
@@ -56,13 +60,13 @@ func (r *Rules) bwrap() []string {
 }
 
 // container returns the arguments of docker and podman. It does not mount "/": the image has its own files.
-func (r *Rules) container(l Level, p *Profile, env []string) []string {
-	args := []string{string(l), "run", "--rm", "--interactive", "--tty", "--init", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only"}
-	if l == Podman {
-		args = append(args, "--userns", "keep-id")
-	} else {
-		args = append(args, "--user", uidGid())
+func (r *Rules) container(l Level, p *Profile, env []string, pipe bool) []string {
+	args := []string{string(l), "run", "--rm", "--interactive"}
+	if !pipe {
+		args = append(args, "--tty")
 	}
+	args = append(args, "--init", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only")
+	args = append(args, containerUser(l, os.Getuid(), os.Getgid())...)
 	if r.Network == NetworkOff {
 		args = append(args, "--network", "none")
 	}
@@ -81,13 +85,22 @@ func (r *Rules) container(l Level, p *Profile, env []string) []string {
 			args = append(args, "--mount", mount+",readonly")
 		case confine.MountWrite:
 			args = append(args, "--mount", mount)
-		case confine.MountTmp, confine.MountHide:
+		case confine.MountTmp:
 			args = append(args, "--tmpfs", m.Path)
+		case confine.MountHide:
+			if isDir(m.Path) {
+				args = append(args, "--tmpfs", m.Path)
+			} else {
+				args = append(args, "--mount", "type=bind,source=/dev/null,target="+m.Path+",readonly")
+			}
 		}
 	}
+	passed := map[string]bool{"PATH": true} // the image has its own
 	for _, kv := range env {
-		if name, _, ok := strings.Cut(kv, "="); ok && name != "PATH" && !strings.HasPrefix(name, "LONGTERM_CONFINE") {
-			args = append(args, "--env", kv)
+		name, _, ok := strings.Cut(kv, "=")
+		if ok && name != "" && !passed[name] && !strings.HasPrefix(name, "LONGTERM_CONFINE") {
+			passed[name] = true
+			args = append(args, "--env", name) // without the value, which other users could read
 		}
 	}
 	return append(args, "--workdir", r.Cwd, p.Image)

@@ -31,6 +31,15 @@ func LabelledText(line string, r *api.Result) string {
 	} else {
 		rows = append(rows, [2]string{"Output", none(r.Output)})
 	}
+	if r.Summary != "" {
+		rows = append(rows, [2]string{"Summary", r.Summary})
+	}
+	if r.SummaryError != "" {
+		rows = append(rows, [2]string{"Summary Error", r.SummaryError})
+	}
+	if note, ok := strings.CutPrefix(r.EnvNote(), "environment: "); ok {
+		rows = append(rows, [2]string{"Environment", note})
+	}
 	if r.BinaryBytes > 0 {
 		rows = append(rows, [2]string{"Left Out", fmt.Sprintf("%d bytes that are not text", r.BinaryBytes)})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/pipeoutput"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Writer writes pieces of output in some form, until Flush.
@@ -262,11 +263,25 @@ func (p *Printer) PrintOmitted(r *api.Result) {
 	if o := r.Omitted; o != nil && o.Read != "" {
 		printRest(p.Stderr, o.Lines, int(o.Bytes), o.Read)
 	}
+	p.PrintNotes(r)
 	if r.Cleared != "" {
 		fmt.Fprintf(p.Stderr, "longterm: partial line cleared before the start: %s\n", Printable(r.Cleared))
 	}
 	if r.Hint != "" {
 		fmt.Fprintf(p.Stderr, "longterm: %s\n", r.Hint)
+	}
+}
+
+// PrintNotes prints on standard error the summary of the output or its error, and the note about the environment.
+func (p *Printer) PrintNotes(r *api.Result) {
+	if r.Summary != "" {
+		fmt.Fprintf(p.Stderr, "longterm: summary of the output: %s\n", plaintext.Visible(r.Summary))
+	}
+	if r.SummaryError != "" {
+		fmt.Fprintf(p.Stderr, "longterm: %s\n", Printable(r.SummaryError))
+	}
+	if note := r.EnvNote(); note != "" {
+		fmt.Fprintf(p.Stderr, "longterm: %s\n", note)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,12 @@ func TestStart(t *testing.T) {
 		n.Limits.Memory != 1<<30 || n.Limits.PIDs != 7 || n.DraftSize != 3<<29 || n.Argv[0] != "make" {
 		t.Errorf("%+v %v", n, err)
 	}
-	for _, args := range []string{"--cols 0", "--rows -1", "--env A", "--label =x", "--memory x", "--pids -1", "--cpu -0.5", "--draft-size 1G", "--draft --draft-size 0", "--draft --draft-size x", "--draft --draft-size="} {
+	t.Setenv("PRESENT", "x")
+	var named StartFlags
+	if n, err := named.Request(parsed(t, named.Register, "--env PRESENT --env A=1 --env-pass B"), nil); err != nil || !slices.Equal(n.EnvPass, []string{"B", "PRESENT"}) || !slices.Equal(n.SetEnv, []string{"A=1"}) {
+		t.Errorf("%+v %v", n, err)
+	}
+	for _, args := range []string{"--cols 0", "--rows -1", "--env ABSENT", "--env =x", "--env=", "--label =x", "--memory x", "--pids -1", "--cpu -0.5", "--draft-size 1G", "--draft --draft-size 0", "--draft --draft-size x", "--draft --draft-size="} {
 		var f StartFlags
 		if _, err := f.Request(parsed(t, f.Register, args), nil); !isUsage(err) {
 			t.Errorf("%s: %v", args, err)

@@ -36,8 +36,8 @@ func (s *StartFlags) Register(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&s.name, "name", "n", "", "`NAME` of the session (default: from the command)")
 	f.StringVar(&s.cwd, "cwd", "", "working `DIR` (default: the current one)")
-	f.StringArrayVar(&s.env, "env", nil, "additional variable `NAME=VALUE`, repeatable")
-	f.StringVar(&s.envMode, "env-mode", "", "inherited environment, a `MODE`: full, minimal (HOME, PATH, LANG and the like), listed (minimal and shells.env_listed) (default full; for agents shells.agent_env)")
+	f.StringArrayVar(&s.env, "env", nil, "additional variable `NAME=VALUE`, or NAME: passed as it is in any mode, repeatable")
+	f.StringVar(&s.envMode, "env-mode", "", "inherited environment, a `MODE`: full (also secrets of agents in CI jobs), minimal (HOME, PATH, LANG and the like), listed (minimal and shells.env_listed) (default full; for agents shells.agent_env)")
 	f.StringArrayVar(&s.envPass, "env-pass", nil, "`NAME` of an additional variable of a minimal or listed environment, repeatable")
 	f.StringArrayVar(&s.labels, "label", nil, "label `NAME=VALUE` of the session, repeatable")
 	f.IntVar(&s.cols, "cols", 0, "width in cells (default 80)")
@@ -57,9 +57,9 @@ func (s *StartFlags) Register(c *cobra.Command) {
 // Request returns the request that starts a session, with the caller's environment and directory.
 func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession, error) {
 	n := api.NewSession{
-		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
+		Name: s.name, Argv: argv, Env: os.Environ(), Cols: s.cols, Rows: s.rows,
 		Engine: s.engine, Isolated: s.isolated, Pipe: s.Pipe, Stdin: s.Stdin, Restore: s.Restore, Sandbox: s.Sandbox, OnDifference: s.OnDifference,
-		EnvMode: s.envMode, EnvPass: s.envPass, GivenCwd: s.cwd,
+		EnvMode: s.envMode, GivenCwd: s.cwd,
 	}
 	if s.envMode != "" {
 		if err := flagvalues.OneOf("--env-mode", s.envMode, "full", "minimal", "listed"); err != nil {
@@ -77,10 +77,10 @@ func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession,
 	if err := checkSize(cmd, s); err != nil {
 		return n, err
 	}
-	if _, err := flagvalues.Pairs(s.env, "--env"); err != nil {
+	var err error
+	if n.SetEnv, n.EnvPass, err = splitEnv(s.env, s.envPass); err != nil {
 		return n, err
 	}
-	var err error
 	if n.Labels, err = flagvalues.Pairs(s.labels, "--label"); err != nil {
 		return n, err
 	}
@@ -105,6 +105,23 @@ func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession,
 		return n, fmt.Errorf("working directory: %w; choose one with --cwd", err)
 	}
 	return n, nil
+}
+
+// splitEnv splits values of --env into settings and names of variables to pass, which are added to pass.
+func splitEnv(values, pass []string) (set, names []string, err error) {
+	names = pass
+	for _, v := range values {
+		if strings.Contains(v, "=") {
+			set = append(set, v)
+			continue
+		}
+		if _, ok := os.LookupEnv(v); !ok || v == "" {
+			return nil, nil, exit.Usagef("--env %s: variable not set; use NAME=VALUE", v)
+		}
+		names = append(names, v)
+	}
+	_, err = flagvalues.Pairs(set, "--env")
+	return set, names, err
 }
 
 // ownProject is the value of --draft without a directory: the current project.

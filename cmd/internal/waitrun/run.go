@@ -281,6 +281,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		r.refused.printAll(r.res.Answers)
 	}
 	if !r.caller.JSON && r.flags.Format == "" {
+		r.caller.PrintNotes(&r.res)
 		r.caller.PrintRefused(&r.res)
 	}
 	if d := r.res.Draft; d != nil && d.State != "open" && !r.caller.JSON { // an open draft still changes: report it only when the session has ended

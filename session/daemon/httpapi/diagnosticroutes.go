@@ -5,9 +5,12 @@ package httpapi
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/compareruns"
@@ -51,7 +54,13 @@ func (s *Server) getSuggestions(ctx context.Context, in *commandPath) ([]suggest
 	if dir == "" {
 		dir = c.Cwd
 	}
-	list := suggest.Suggest(suggest.Context{Line: c.Text, Output: out, Result: r, Programs: programsOn(os.Getenv("PATH")), Files: dirEntries(dir), Targets: buildTargets(dir)})
+	facts := suggest.Context{Line: c.Text, Output: out, Result: r, Programs: programsOn(os.Getenv("PATH")), Files: dirEntries(dir), Targets: buildTargets(dir)}
+	if c.ExitCode != nil && *c.ExitCode == 0 {
+		if facts.Project, err = s.projectOf(ctx, dir, c.Text, facts.Files); err != nil {
+			return nil, err
+		}
+	}
+	list := suggest.Suggest(facts)
 	if list == nil {
 		list = []suggest.Suggestion{}
 	}
@@ -118,6 +127,77 @@ func dirEntries(dir string) []string {
 		list[i] = e.Name()
 	}
 	return list
+}
+
+// Bounds of the facts about a project.
+const (
+	maxRunsHere    = 200  // newest commands of the directory
+	maxSourceFiles = 5000 // entries that are visited for their times
+	maxSourceDepth = 6    // levels of directories
+)
+
+// projectOf returns facts about a directory after a successful command: what ran in it, and when its files changed.
+func (s *Server) projectOf(ctx context.Context, dir, line string, files []string) (*suggest.Project, error) {
+	p := &suggest.Project{}
+	if into := suggest.ClonedInto(line); into != "" && strings.HasPrefix(dir, "/") {
+		if !filepath.IsAbs(into) {
+			into = filepath.Join(dir, into)
+		}
+		p.Cloned = dirEntries(into)
+	}
+	if !suggest.IsProject(files) {
+		return p, nil
+	}
+	runs, err := s.store.Commands(ctx, store.CommandQuery{Cwd: dir, Newest: true, Limit: maxRunsHere})
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		if s.shows(ctx, runs[i].Session) {
+			p.Runs = append(p.Runs, suggest.Run{Line: runs[i].Text, Began: runs[i].Started})
+		}
+	}
+	p.Changed, p.HasTests = sourceChanges(ctx, dir)
+	return p, nil
+}
+
+// sourceNames are the ends of names of source files.
+var sourceNames = []string{".go", ".rs", ".py", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue", ".svelte", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".hpp", ".rb"}
+
+// productDirs are directories of products and packages, which commands write. Those with a leading dot are skipped too.
+var productDirs = []string{"node_modules", "vendor", "target", "build", "dist", "out", "venv", "__pycache__"}
+
+// sourceChanges returns the time of the newest change of a source file below a directory, as far as the bounds allow, and
+// whether a file is a test by its name. It follows no links.
+func sourceChanges(ctx context.Context, dir string) (newest time.Time, hasTests bool) {
+	seen := 0
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what cannot be read is skipped
+		if seen++; seen > maxSourceFiles || ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		if err != nil {
+			return fs.SkipDir
+		}
+		name := d.Name()
+		if d.IsDir() {
+			depth := strings.Count(strings.TrimPrefix(path, dir), "/")
+			if path != dir && (strings.HasPrefix(name, ".") || slices.Contains(productDirs, name) || depth > maxSourceDepth) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		ext := filepath.Ext(name)
+		if !d.Type().IsRegular() || !slices.Contains(sourceNames, ext) {
+			return nil
+		}
+		stem := strings.TrimSuffix(name, ext)
+		hasTests = hasTests || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, ".test") || strings.HasPrefix(stem, "test_")
+		if st, err := d.Info(); err == nil && st.ModTime().After(newest) {
+			newest = st.ModTime()
+		}
+		return nil
+	})
+	return newest, hasTests
 }
 
 // whyQuery names a failed command and the good run to compare it with.

@@ -209,7 +209,7 @@ func withoutOutput(r *api.Result) *api.Result {
 	}
 	short := *r
 	short.Truncated = r.Truncated || r.Output != ""
-	short.Output, short.Stdout, short.Stderr = "", nil, nil
+	short.Output, short.Stdout, short.Stderr, short.Summary = "", nil, nil, ""
 	short.Env, short.Guess, short.Parsed, short.Answers = nil, nil, nil, nil
 	return &short
 }

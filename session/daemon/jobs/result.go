@@ -43,6 +43,9 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 		j.fillLine(ctx, &r, &st, limit)
 		j.fillAnswers(ctx, &r)
 	}
+	if j.command || r.Command == 1 { // once for a shell
+		r.EnvOmitted = j.e.EnvOmitted()
+	}
 	if r.State == "running" {
 		if r.Needs = j.inputNeeded(); r.Needs != "" {
 			r.State = "needs_input"

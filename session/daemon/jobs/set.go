@@ -299,6 +299,10 @@ func (j *Job) finish(ctx context.Context) {
 	}
 	j.s.gate.LineFinished(j.e.ID(), j.id)
 	r := j.answer(ctx, 0)
+	j.summarize(ctx, &r)
+	if ctx.Err() != nil {
+		return
+	}
 	j.e.ReleaseLineSecrets(ctx, j.submittedLine())
 	described := j.s.reg.Describe(j.e, j.e.Session.Status()) // before KeepRun changes its labels
 	if j.command {

@@ -52,13 +52,13 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		return nil, ErrReplaced()
 	}
 	agent := identity.Of(ctx).Agent
-	n = spawn.WithMode(n, agent != "", &h.conf.Get().Shells)
+	h.known.LearnEnv(redact.EnvPairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed, also what is omitted
+	n, envOmitted := spawn.WithMode(n, agent != "", h.conf.Get())
 	if agent == "" {
 		n = h.spawner.WithAgentSocket(n)
 	}
 	n.Labels = labelsFor(&n)
-	h.known.LearnEnv(redact.EnvPairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
-	if agent != "" {                                                            // what it runs asks on its behalf too
+	if agent != "" { // what it runs asks on its behalf too
 		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], identity.Env+"="+agent)
 	}
 	plan, err := h.spawner.Plan(n)
@@ -76,6 +76,7 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 			WithHint("see %s", h.dirs.KeeperLog())
 	}
 	e := NewHandle(plan.Record)
+	e.envOmitted = envOmitted
 	if err := h.reserve(ctx, e, n.Name == ""); err != nil {
 		return nil, err
 	}

@@ -63,6 +63,7 @@ type Handle struct {
 
 	ports atomic.Pointer[portList] // nil until SetPorts
 
+	envOmitted int          // EnvOmitted; set before the handle is shared
 	agent      agentSlot    // the coding agent in it
 	savedAgent *agentRecord // record as written to disk; used by the agent's watch
 

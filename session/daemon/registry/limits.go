@@ -18,6 +18,10 @@ func (e *Handle) ModeReason() string {
 	return e.modeReason
 }
 
+// EnvOmitted returns how many variables the session was started without because they look like secrets. It returns 0
+// after a restart of the daemon.
+func (e *Handle) EnvOmitted() int { return e.envOmitted }
+
 // cgroupOf returns the state of a session's cgroup, or nil.
 func cgroupOf(dir string) *api.Cgroup {
 	if dir == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/redact"
 )
 
 // AgentDefaultEnv are default variables of agents' sessions: pagers do not wait for a key, and programs print no colours.
@@ -17,21 +18,28 @@ var AgentDefaultEnv = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SY
 // minimalVars are the variables of a minimal environment; LC_* too.
 var minimalVars = []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_RUNTIME_DIR"}
 
-// WithMode applies a request's environment mode. For agents the default is the mode of the configuration.
-func WithMode(n api.NewSession, agent bool, conf *config.Shells) api.NewSession {
-	mode := n.EnvMode
+// WithMode applies a request's environment mode. For agents the default is the mode of the configuration. It returns how
+// many variables an agent's session does not get because it starts in a CI job (withoutSecrets).
+func WithMode(n api.NewSession, agent bool, settings *config.Settings) (_ api.NewSession, omitted int) {
+	mode, conf := n.EnvMode, &settings.Shells
 	if agent {
 		n.SetEnv = append(slices.Clone(AgentDefaultEnv), n.SetEnv...)
 		if mode == "" {
 			mode = conf.AgentEnv
 		}
 	}
-	if mode == "" || mode == config.EnvFull {
-		return n
-	}
 	env := n.Env
 	if env == nil {
 		env = os.Environ()
+	}
+	if mode == "" || mode == config.EnvFull {
+		if agent && n.EnvMode == "" && getenv(env, "CI") == "true" {
+			kept := withoutSecrets(env, append(slices.Clone(conf.EnvListed), n.EnvPass...), settings.Secrets.Names)
+			if omitted = len(env) - len(kept); omitted > 0 {
+				n.Env = kept
+			}
+		}
+		return n, omitted
 	}
 	listed := n.EnvPass
 	if mode == config.EnvListed {
@@ -44,7 +52,16 @@ func WithMode(n api.NewSession, agent bool, conf *config.Shells) api.NewSession 
 			n.Env = append(n.Env, kv)
 		}
 	}
-	return n
+	return n, 0
+}
+
+// withoutSecrets returns an environment without the variables that hold secrets by their names, except the listed ones.
+func withoutSecrets(env, listed, patterns []string) []string {
+	secret := redact.NewNames(patterns)
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return secret.Match(name) && !slices.Contains(listed, name)
+	})
 }
 
 // sshAgent names the socket of an ssh agent.

@@ -4,6 +4,7 @@ package spawn
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -15,7 +16,7 @@ import (
 // FEATURES: R66
 func TestWithMode(t *testing.T) {
 	env := []string{"HOME=/h", "A_TOKEN=x", "LC_ALL=C", "CI=1", "EXTRA=2", "PATH=/bin"}
-	conf := &config.Shells{AgentEnv: config.EnvMinimal, EnvListed: []string{"CI"}}
+	conf := &config.Settings{Shells: config.Shells{AgentEnv: config.EnvMinimal, EnvListed: []string{"CI"}}}
 	for _, c := range []struct {
 		mode  string
 		pass  []string
@@ -28,7 +29,7 @@ func TestWithMode(t *testing.T) {
 		{"minimal", []string{"EXTRA"}, false, []string{"HOME=/h", "LC_ALL=C", "EXTRA=2", "PATH=/bin"}},
 		{"listed", []string{"EXTRA"}, false, []string{"HOME=/h", "LC_ALL=C", "CI=1", "EXTRA=2", "PATH=/bin"}},
 	} {
-		n := WithMode(api.NewSession{Env: env, SetEnv: []string{"PAGER=less"}, EnvMode: c.mode, EnvPass: c.pass}, c.agent, conf)
+		n, _ := WithMode(api.NewSession{Env: env, SetEnv: []string{"PAGER=less"}, EnvMode: c.mode, EnvPass: c.pass}, c.agent, conf)
 		if !slices.Equal(n.Env, c.want) {
 			t.Errorf("%+v: %q", c, n.Env)
 		}
@@ -37,7 +38,43 @@ func TestWithMode(t *testing.T) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
-	if n := WithMode(api.NewSession{EnvMode: "minimal"}, false, conf); n.Env == nil || slices.ContainsFunc(n.Env, func(kv string) bool { return kv[0] == '_' }) {
+	if n, _ := WithMode(api.NewSession{EnvMode: "minimal"}, false, conf); n.Env == nil || slices.ContainsFunc(n.Env, func(kv string) bool { return kv[0] == '_' }) {
 		t.Errorf("of the daemon's: %q", n.Env)
+	}
+}
+
+// An agent's session in a CI job has no variables that look like secrets, except named ones.
+//
+// FEATURES: R66 R133
+func TestWithMode_AgentInCI(t *testing.T) {
+	conf := config.Default()
+	conf.Shells.EnvListed = []string{"LISTED_TOKEN"}
+	env := []string{"CI=true", "A_TOKEN=x", "LISTED_TOKEN=y", "db_password=z", "HOME=/h", "SSH_AUTH_SOCK=/s", "GITHUB_SHA=1"}
+	without := func(names ...string) []string {
+		return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return slices.Contains(names, strings.SplitN(kv, "=", 2)[0]) })
+	}
+	for name, c := range map[string]struct {
+		n     api.NewSession
+		agent bool
+		want  []string
+		left  int
+	}{
+		"an agent":            {api.NewSession{Env: env}, true, without("A_TOKEN", "db_password"), 2},
+		"a named one":         {api.NewSession{Env: env, EnvPass: []string{"A_TOKEN"}}, true, without("db_password"), 1},
+		"all by request":      {api.NewSession{Env: env, EnvMode: config.EnvFull}, true, env, 0},
+		"minimal":             {api.NewSession{Env: env, EnvMode: config.EnvMinimal}, true, []string{"HOME=/h"}, 0},
+		"a user":              {api.NewSession{Env: env}, false, env, 0},
+		"no CI job":           {api.NewSession{Env: env[1:]}, true, env[1:], 0},
+		"CI set to the child": {api.NewSession{Env: env[1:], SetEnv: []string{"CI=true"}}, true, env[1:], 0},
+	} {
+		n, left := WithMode(c.n, c.agent, conf)
+		if !slices.Equal(n.Env, c.want) || left != c.left {
+			t.Errorf("%s: %q, %d; want %q, %d", name, n.Env, left, c.want, c.left)
+		}
+	}
+	t.Setenv("CI", "true")
+	t.Setenv("A_TOKEN", "x")
+	if n, left := WithMode(api.NewSession{}, true, conf); left == 0 || slices.Contains(n.Env, "A_TOKEN=x") || !slices.Contains(n.Env, "CI=true") {
+		t.Errorf("of the daemon's: %d, %q", left, n.Env)
 	}
 }

@@ -41,8 +41,11 @@ type sandboxPlan struct {
 // detectCapabilities returns the sandbox mechanisms of this machine.
 func detectCapabilities() sandbox.Features {
 	h := sandbox.Features{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces(), ToolPaths: map[sandbox.Level]string{}}
-	for _, l := range []sandbox.Level{sandbox.Bwrap, sandbox.Docker, sandbox.Podman} {
-		if path, err := exec.LookPath(string(l)); err == nil {
+	for _, l := range sandbox.Levels() {
+		if l.Tool() == "" {
+			continue
+		}
+		if path, err := exec.LookPath(l.Tool()); err == nil {
 			h.ToolPaths[l] = path
 		}
 	}
@@ -187,7 +190,7 @@ func (s *Spawner) place(p *Plan) sandbox.Place {
 		at.Home, _ = os.UserHomeDir()
 	}
 	dir := s.Dirs.Session(p.Record.ID)
-	if p.sandbox.level == sandbox.Landlock && p.sandbox.profile.PrivateTmp {
+	if !p.sandbox.level.MountsTmp() && p.sandbox.profile.PrivateTmp {
 		at.WriteInHidden = append(at.WriteInHidden, filepath.Join(dir, "tmp"))
 	}
 	at.ReadInHidden = append(at.ReadInHidden, s.Dirs.SessionFiles(p.Record.ID))
@@ -223,7 +226,7 @@ func (s *Spawner) confine(p *Plan) error {
 	if err := os.MkdirAll(s.Dirs.SessionFiles(p.Record.ID), 0o700); err != nil {
 		return StorageError(err, s.Dirs.State)
 	}
-	if b.level == sandbox.Landlock && b.profile.PrivateTmp { // without a private /tmp, use another directory
+	if !b.level.MountsTmp() && b.profile.PrivateTmp { // without a private /tmp, use another directory
 		tmp := filepath.Join(s.Dirs.Session(p.Record.ID), "tmp")
 		if err := os.MkdirAll(tmp, 0o700); err != nil {
 			return StorageError(err, s.Dirs.State)
@@ -246,7 +249,7 @@ func (s *Spawner) confine(p *Plan) error {
 		p.shim = true
 		err = rules.Confine(&p.spec, b.level, s.proxySettings(p))
 	default:
-		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
+		p.argv, err = rules.Command(b.level, &b.profile, append([]string{b.program(p)}, p.argv[1:]...), p.env, p.Record.Pipe)
 		p.path, p.spec.File = b.available.ToolPaths[b.level], "" // which executes it
 	}
 	if err != nil {
@@ -260,6 +263,16 @@ func (s *Spawner) confine(p *Plan) error {
 		return StorageError(err, s.Dirs.State)
 	}
 	return nil
+}
+
+// program returns the program for the tool of a level: its path, or its name for a container, whose image may have it at
+// another path.
+func (b *sandboxPlan) program(p *Plan) string {
+	isContainer := b.level == sandbox.Docker || b.level == sandbox.Podman
+	if name := p.argv[0]; isContainer && name != "" && name[0] != '-' && !strings.Contains(name, "/") {
+		return name
+	}
+	return p.path
 }
 
 // proxySettings returns the parameters of the proxy that connects a sandbox to listed hosts.

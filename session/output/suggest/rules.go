@@ -90,8 +90,13 @@ var rules = []rule{
 		return nil
 	}},
 	{"failed-test", failed, suggestTest},
+	{"cloned", succeeded, suggestAfterClone},
+	{"installed", succeeded, suggestAfterInstall},
 	{"built", succeeded, suggestAfterBuild},
 	{"listing", succeeded, suggestOpen},
+	{"tests-pending", succeeded, suggestPendingTests},
+	{"project", succeeded, suggestSetup},
+	{"make-targets", succeeded, suggestMakeTargets},
 }
 
 // pipNames maps modules to their packages where the names differ.
@@ -198,6 +203,9 @@ func suggestAfterBuild(s *preparedContext) []Suggestion {
 		for _, next := range b.commands {
 			if !s.isAvailable(next) {
 				continue
+			}
+			if verb, ok := strings.CutPrefix(next, "npm "); ok {
+				next = runScript(packageManager(s.files), verb)
 			}
 			all = append(all, Suggestion{Command: next, Reason: "built; there is " + b.file})
 		}

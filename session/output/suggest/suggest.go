@@ -20,6 +20,7 @@ type Context struct {
 	Programs []string           // names of programs in PATH
 	Files    []string           // names in the working directory
 	Targets  *Targets           // make targets and npm scripts of the working directory
+	Project  *Project           // facts for next steps after a successful command
 }
 
 // Suggestion is a possible next command. It is data for users and programs to choose from; nothing runs it
@@ -32,7 +33,7 @@ type Suggestion struct {
 
 const (
 	maxSuggestBytes = 64 << 10
-	maxSuggestions  = 5
+	maxSuggestions  = 5 // after a failure; else maxNextSteps
 )
 
 // rule is a row of the table of suggestion rules.
@@ -63,13 +64,10 @@ func Suggest(c Context) []Suggestion {
 	if c.Result.Exit == nil || strings.Contains(c.Line, "\x00") { // no shell accepts such a line
 		return nil
 	}
-	s := &preparedContext{Context: &c, out: c.Output[max(0, len(c.Output)-maxSuggestBytes):], files: map[string]bool{}}
-	for _, f := range c.Files {
-		s.files[f] = true
-	}
-	when := failed
+	s := &preparedContext{Context: &c, out: c.Output[max(0, len(c.Output)-maxSuggestBytes):], files: setOf(c.Files)}
+	when, most := failed, maxSuggestions
 	if *c.Result.Exit == 0 {
-		when = succeeded
+		when, most = succeeded, maxNextSteps
 	}
 	var all []Suggestion
 	for i := range rules {
@@ -79,7 +77,7 @@ func Suggest(c Context) []Suggestion {
 		}
 		for _, sug := range r.suggest(s) {
 			sug.Rule = r.name
-			if len(all) < maxSuggestions && sug.Command != strings.TrimSpace(c.Line) && !slices.ContainsFunc(all, func(a Suggestion) bool { return a.Command == sug.Command }) {
+			if len(all) < most && sug.Command != strings.TrimSpace(c.Line) && !slices.ContainsFunc(all, func(a Suggestion) bool { return a.Command == sug.Command }) {
 				all = append(all, sug)
 			}
 		}

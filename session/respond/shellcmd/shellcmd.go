@@ -63,7 +63,7 @@ type Command struct {
 	Env     []string // nil: the process's own
 	Dir     string   // "": the working directory
 	Stdin   io.Reader
-	Max     int           // bytes of output; more is an error
+	Max     int           // bytes of output; more is an error, and kills all processes of the command
 	Timeout time.Duration // after it, all processes of the command are killed
 }
 
@@ -75,7 +75,7 @@ var ErrTooMuch = errors.New("it prints too much")
 func (c *Command) Run(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	out := limitedBuffer{max: c.Max}
+	out := limitedBuffer{max: c.Max, onFull: cancel}
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", c.Line, "longterm"}, c.Args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout = c.Env, c.Dir, c.Stdin, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -83,12 +83,12 @@ func (c *Command) Run(ctx context.Context) ([]byte, error) {
 	cmd.WaitDelay = time.Second // leftover processes may hold the pipe open
 	err := run(cmd, identity.Of(ctx).Agent)
 	switch {
+	case out.truncated:
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooMuch, c.Max)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("no answer within %v", c.Timeout)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, fmt.Errorf("%w; run it yourself to see why", err)
-	case out.truncated:
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooMuch, c.Max)
 	}
 	return out.b, nil
 }
@@ -115,11 +115,16 @@ type limitedBuffer struct {
 	b         []byte
 	max       int
 	truncated bool
+	onFull    func() // called if bytes were dropped
 }
 
 // Write always accepts all of p, so that the command does not block.
 func (w *limitedBuffer) Write(p []byte) (int, error) {
 	n := min(len(p), w.max-len(w.b))
-	w.b, w.truncated = append(w.b, p[:n]...), w.truncated || n < len(p)
+	w.b = append(w.b, p[:n]...)
+	if n < len(p) {
+		w.truncated = true
+		w.onFull()
+	}
 	return len(p), nil
 }

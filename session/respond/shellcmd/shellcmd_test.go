@@ -25,6 +25,7 @@ func TestCommand_Run(t *testing.T) {
 		{"input", Command{Line: "cat", Stdin: strings.NewReader("in")}, "in", ""},
 		{"fails", Command{Line: "echo hush >&2; exit 3"}, "", "exit status 3"},
 		{"too much", Command{Line: "yes | head -1000"}, "", "more than 100 bytes"},
+		{"too much without end", Command{Line: "yes"}, "", "more than 100 bytes"},
 		{"hangs", Command{Line: "sleep 600; true", Timeout: 50 * time.Millisecond}, "", "no answer within 50ms"},
 		{"leftover process", Command{Line: "sleep 5 & echo x"}, "x\n", ""},
 	} {
