@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Real docker and podman accept the arguments: the project is written as the user, credentials are only read, and other
+// TestContainer checks that real docker and podman accept the arguments: the project is written as the user, credentials are only read, and other
 // files of the home directory are absent. The image is one of busybox, made here.
 //
 // FEATURES: R67

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
+	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -84,7 +84,7 @@ func summary(items []api.InboxItem) message {
 }
 
 // loss finds words of questions whose wrong answer may lose something.
-var loss = regexp.MustCompile(`(?i)delet|remov|eras|destroy|drop|overwrit|replac|format|wip(e|ing)|discard|purg|prun|forc|reset|revert|uninstall|terminat|kill|shut ?down|reboot|irrevers|permanent|undone|unsaved|lose|lost|production|\bprod\b|publish|deploy|password|passphrase|secret|trust|fingerprint|\broot\b|sudo`)
+var loss = pattern.Lazy(`(?i)delet|remov|eras|destroy|drop|overwrit|replac|format|wip(e|ing)|discard|purg|prun|forc|reset|revert|uninstall|terminat|kill|shut ?down|reboot|irrevers|permanent|undone|unsaved|lose|lost|production|\bprod\b|publish|deploy|password|passphrase|secret|trust|fingerprint|\broot\b|sudo`)
 
 // choice is an answer of an entry, and its title.
 type choice struct{ title, answer string }
