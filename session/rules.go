@@ -336,7 +336,7 @@ func (h *rulesHost) Do(a rules.Action) error {
 			h.onResolved(a.Reply, data, err, time.Now().Add(inputqueue.UnreadTimeout))
 		})
 	case rules.ActRetry:
-		time.AfterFunc(rules.EchoPollInterval, func() { h.onResolved(a.Reply, a.Data, nil, a.Until) })
+		time.AfterFunc(rules.EchoPollInterval, func() { h.onResolved(a.Reply, a.Data, nil, a.Deadline) })
 	case rules.ActUnread:
 		if s.typing.HasUnreadInput() {
 			return inputqueue.ErrUnreadInput

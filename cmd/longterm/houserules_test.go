@@ -56,7 +56,7 @@ var oneWay = []struct {
 		func(s source) bool { return s.calls("os", "Rename") },
 		map[string]string{
 			"session/paths/agentsocket_unix.go":   "replaces a link",
-			"session/daemon/lastwords.go":         "sets a log aside",
+			"session/daemon/crash.go":             "sets a log aside",
 			"session/daemon/registry/import.go":   "moves a directory to its place, where there is none",
 			"session/daemon/registry/leftdirs.go": "names a directory that is being removed",
 			"store/store.go":                      "sets a damaged file aside",

@@ -19,6 +19,6 @@ func keysVerb(a *app, c *cobra.Command) {
 		"modifiers as in C-c, M-x, S-Tab, C-M-Up. The bytes follow the terminal's current modes.\n\n" +
 		"  longterm keys work C-c\n" +
 		"  longterm keys editor Escape : w q Enter"
-	expectFlag(c, &in)
+	preconditionFlags(c, &in)
 	proveFlag(c, &in)
 }

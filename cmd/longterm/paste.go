@@ -23,6 +23,6 @@ func pasteVerb(a *app, c *cobra.Command) {
 	c.Long = "Paste FILE or standard input as one paste: bracketed if the program has enabled bracketed paste.\n\n" +
 		"  longterm paste work notes.txt"
 	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "Enter after the text")
-	expectFlag(c, &in)
+	preconditionFlags(c, &in)
 	proveFlag(c, &in)
 }

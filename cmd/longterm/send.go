@@ -34,8 +34,8 @@ func (a *app) typeIn(cmd *cobra.Command, s *client.Session, in api.Input) error 
 	return err
 }
 
-// expectFlag adds the flags for when input is rejected: --expect-version, --if-version and --force.
-func expectFlag(c *cobra.Command, in *api.Input) {
+// preconditionFlags adds the flags for when input is rejected: --expect-version, --if-version and --force.
+func preconditionFlags(c *cobra.Command, in *api.Input) {
 	f := c.Flags()
 	f.Uint64Var(&in.ExpectVersion, "expect-version", 0, "required screen `VERSION`: reject the input if the screen has changed since")
 	f.Uint64Var(&in.ExpectVersion, "if-version", 0, "same as --expect-version")
@@ -73,6 +73,6 @@ func sendVerb(a *app, c *cobra.Command) {
 it is on the screen, and whether the screen changed, each as yes, no or unknown. --submit passes the text once, as
 one message, to a program with its own editor: it is pasted, and Enter is pressed when it is drawn. The exit
 status is 1 if the program did not accept it.`
-	expectFlag(c, &in)
+	preconditionFlags(c, &in)
 	proveFlag(c, &in)
 }

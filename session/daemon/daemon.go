@@ -105,8 +105,8 @@ type Daemon struct {
 	// isReplica means that its sessions are replicas of another machine's.
 	isReplica bool
 
-	launching sync.Mutex // one keeper at a time is started; before mu
-	upgrading sync.Mutex // held by the one upgrade; before launching
+	launchMu  sync.Mutex // one keeper at a time is started; before mu
+	upgradeMu sync.Mutex // held by the one upgrade; before launching
 
 	mu      sync.Mutex // guards the fields below
 	keepers map[string]*keeperLink

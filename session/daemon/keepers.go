@@ -267,8 +267,8 @@ func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
 		return err
 	}
 	d := k.d
-	d.launching.Lock() // keeps it from being used meanwhile
-	defer d.launching.Unlock()
+	d.launchMu.Lock() // keeps it from being used meanwhile
+	defer d.launchMu.Unlock()
 	if now.Sub(k.idleSince()) < ownKeeperLinger {
 		return nil
 	}
@@ -346,8 +346,8 @@ func (d *Daemon) KeeperPIDs() (pids []int) {
 
 // KeeperFor returns the connection to a keeper, starting the keeper if need be.
 func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
-	d.launching.Lock() // two connections to one keeper would fight for its notices
-	defer d.launching.Unlock()
+	d.launchMu.Lock() // two connections to one keeper would fight for its notices
+	defer d.launchMu.Unlock()
 	d.mu.Lock()
 	k := d.keepers[key]
 	d.mu.Unlock()

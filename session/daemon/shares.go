@@ -83,7 +83,7 @@ func (s *shares) begin(k host.Share, until time.Time, retry bool, ready func(err
 	}
 	one := &shared{k, end}
 	s.all[k.Token] = one
-	h := &host.Host{Share: k, Serve: s.serve(k.Token), Log: s.log, Stubborn: retry}
+	h := &host.Host{Share: k, Serve: s.serve(k.Token), Log: s.log, RetryFirst: retry}
 	s.wg.Go(func() {
 		defer end(nil)
 		defer over()

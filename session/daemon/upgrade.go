@@ -16,12 +16,12 @@ import (
 // Only one upgrade runs at a time: a keeper that gets two requests answers one by closing the connection. A second
 // caller repeats its request at the new daemon.
 func (d *Daemon) Upgrade(ctx context.Context, path string) (err error) {
-	if !d.upgrading.TryLock() {
+	if !d.upgradeMu.TryLock() {
 		return api.Errorf(api.CodeUnavailable, "another upgrade is under way").WithHint("wait for its end, and ask again").Retryable()
 	}
 	defer func() {
 		if err != nil { // else this daemon ends
-			d.upgrading.Unlock()
+			d.upgradeMu.Unlock()
 		}
 	}()
 	exe, err := openProgram(ctx, path)

@@ -200,8 +200,8 @@ func isFile(f *os.File, path string) bool {
 // clearLost removes the files of a killed keeper of a single session, unless it was restarted since. The main
 // keeper's files stay for the next one.
 func (d *Daemon) clearLost(key string) {
-	d.launching.Lock() // prevents its start
-	defer d.launching.Unlock()
+	d.launchMu.Lock() // prevents its start
+	defer d.launchMu.Unlock()
 	d.mu.Lock()
 	again := d.keepers[key] != nil
 	d.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// pass copies messages from one socket to another, piece by piece, no faster than the relay's rate.
-func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
-	buf := make([]byte, piece)
-	pace := pace{rate: s.Rate}
+// copyMessages copies messages from one socket to another, piece by piece, no faster than the relay's rate.
+func (s *Server) copyMessages(ctx context.Context, to, from *websocket.Conn) error {
+	buf := make([]byte, chunkSize)
+	pace := rateLimiter{rate: s.Rate}
 	// A pending write blocks reading of pongs: only then does its deadline restart.
-	heard := func() { _ = from.SetReadDeadline(time.Now().Add(deadAfter)) }
+	heard := func() { _ = from.SetReadDeadline(time.Now().Add(pingTimeout)) }
 	for {
 		heard()
 		kind, r, err := from.NextReader()
@@ -21,9 +21,9 @@ func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
 			return err
 		}
 		if kind != websocket.BinaryMessage {
-			return errKind
+			return errUnsealed
 		}
-		_ = to.SetWriteDeadline(time.Now().Add(writeTime))
+		_ = to.SetWriteDeadline(time.Now().Add(writeTimeout))
 		w, err := to.NextWriter(kind)
 		if err != nil {
 			return err
@@ -32,8 +32,8 @@ func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
 			heard()
 			n, err := r.Read(buf)
 			if n > 0 {
-				if s.Saw != nil {
-					s.Saw(buf[:n])
+				if s.OnForward != nil {
+					s.OnForward(buf[:n])
 				}
 				if _, err := w.Write(buf[:n]); err != nil {
 					return err
@@ -55,15 +55,15 @@ func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
 	}
 }
 
-// pace limits a rate in bytes per second, with a burst of one second.
-type pace struct {
+// rateLimiter limits a rate in bytes per second, with a burst of one second.
+type rateLimiter struct {
 	rate  int
 	spent int
 	since time.Time
 }
 
 // wait waits until n more bytes may be sent.
-func (p *pace) wait(ctx context.Context, n int) error {
+func (p *rateLimiter) wait(ctx context.Context, n int) error {
 	if p.rate <= 0 {
 		return nil
 	}

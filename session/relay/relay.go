@@ -46,17 +46,17 @@ const (
 const (
 	MaxMessage = 1<<20 + 4096 // bytes
 	maxReaders = 32           // readers of a room
-	piece      = 16 << 10     // bytes of a message that are buffered at a time
+	chunkSize  = 16 << 10     // bytes of a message that are buffered at a time
 
-	pairTime  = 15 * time.Second // limit of a reader's wait for its host's socket
-	pingEvery = 25 * time.Second
-	deadAfter = 80 * time.Second
-	writeTime = 60 * time.Second
+	pairTimeout  = 15 * time.Second // limit of a reader's wait for its host's socket
+	pingInterval = 25 * time.Second
+	pingTimeout  = 80 * time.Second
+	writeTimeout = 60 * time.Second
 )
 
 // Close codes.
 const (
-	CloseNobody = 4404 // the room has no host now
+	CloseNoHost = 4404 // the room has no host now
 	CloseFull   = 4429 // a limit of the relay or host is reached
 	CloseBad    = 4400 // invalid request
 )
@@ -75,7 +75,7 @@ type Server struct {
 	// Rate limits the forwarded bytes per second of a connection, in each direction.
 	Rate int
 	// Saw, if set, receives all forwarded pieces; for tests.
-	Saw func(piece []byte)
+	OnForward func(piece []byte)
 
 	limit *web.Limit
 	mu    sync.Mutex
@@ -85,8 +85,8 @@ type Server struct {
 // room is a room with a connected host.
 type room struct {
 	host    *websocket.Conn
-	writing sync.Mutex
-	waiting map[string]chan paired // guarded by Server.mu, as readers
+	writeMu sync.Mutex
+	waiting map[string]chan pairedSocket // guarded by Server.mu, as readers
 	readers int
 }
 
@@ -116,17 +116,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/relay/join":
 		serve = s.join
 	default:
-		refuse(w, http.StatusNotFound, api.Errorf(api.CodeNotFound, "this server is a relay and has no sessions").
+		writeError(w, http.StatusNotFound, api.Errorf(api.CodeNotFound, "this server is a relay and has no sessions").
 			WithHint("open the link that `longterm share --relay` printed"))
 		return
 	}
-	if wait := s.limit.Take(s.from(r)); wait > 0 {
+	if wait := s.limit.Take(s.clientAddr(r)); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		refuse(w, http.StatusTooManyRequests, api.Errorf(api.CodeLimit, "too many connections from this address").WithHint("try again later"))
+		writeError(w, http.StatusTooManyRequests, api.Errorf(api.CodeLimit, "too many connections from this address").WithHint("try again later"))
 		return
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
-		refuse(w, http.StatusUpgradeRequired, api.Errorf(api.CodeInvalid, "this address serves WebSockets only").WithHint("open the link that `longterm share --relay` printed"))
+		writeError(w, http.StatusUpgradeRequired, api.Errorf(api.CodeInvalid, "this address serves WebSockets only").WithHint("open the link that `longterm share --relay` printed"))
 		return
 	}
 	ws, err := upgrader.Upgrade(w, r, nil)
@@ -135,18 +135,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ws.SetReadLimit(MaxMessage)
 	defer ws.Close()
-	defer alive(ws)()
+	defer keepAlive(ws)()
 	serve(ws, r)
 }
 
-func refuse(w http.ResponseWriter, status int, err error) {
+func writeError(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(err)
 }
 
-// from returns the client's address, as far as known.
-func (s *Server) from(r *http.Request) string {
+// clientAddr returns the client's address, as far as known.
+func (s *Server) clientAddr(r *http.Request) string {
 	if all := r.Header.Values("X-Forwarded-For"); s.Forwarded && len(all) > 0 {
 		last := all[len(all)-1]
 		if ip := net.ParseIP(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); ip != nil {
@@ -160,15 +160,15 @@ func (s *Server) from(r *http.Request) string {
 	return host
 }
 
-// alive pings a socket's peer and extends the read deadline with each pong, until stop is called.
-func alive(ws *websocket.Conn) (stop func()) {
-	heard := func(string) error { return ws.SetReadDeadline(time.Now().Add(deadAfter)) }
+// keepAlive pings a socket's peer and extends the read deadline with each pong, until stop is called.
+func keepAlive(ws *websocket.Conn) (stop func()) {
+	heard := func(string) error { return ws.SetReadDeadline(time.Now().Add(pingTimeout)) }
 	_ = heard("")
 	ws.SetPongHandler(heard)
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(pingEvery)
+		tick := time.NewTicker(pingInterval)
 		defer tick.Stop()
 		for {
 			select {
@@ -185,7 +185,7 @@ func alive(ws *websocket.Conn) (stop func()) {
 	}
 }
 
-func bye(ws *websocket.Conn, code int, why string) {
+func closeWith(ws *websocket.Conn, code int, why string) {
 	_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(time.Second))
 }
 
@@ -196,8 +196,8 @@ type HostNotice struct {
 }
 
 func (r *room) notify(t HostNotice) error {
-	r.writing.Lock()
-	defer r.writing.Unlock()
+	r.writeMu.Lock()
+	defer r.writeMu.Unlock()
 	_ = r.host.SetWriteDeadline(time.Now().Add(10 * time.Second))
 	return r.host.WriteJSON(t)
 }
@@ -212,10 +212,10 @@ func ownerOf(r *http.Request) (id string, ok bool) {
 func (s *Server) host(ws *websocket.Conn, r *http.Request) {
 	id, ok := ownerOf(r)
 	if !ok {
-		bye(ws, CloseBad, "host secret missing")
+		closeWith(ws, CloseBad, "host secret missing")
 		return
 	}
-	mine := &room{host: ws, waiting: map[string]chan paired{}}
+	mine := &room{host: ws, waiting: map[string]chan pairedSocket{}}
 	s.mu.Lock()
 	old := s.rooms[id]
 	full := old == nil && len(s.rooms) >= s.MaxRooms
@@ -224,11 +224,11 @@ func (s *Server) host(ws *websocket.Conn, r *http.Request) {
 	}
 	s.mu.Unlock()
 	if full {
-		bye(ws, CloseFull, "this relay is full")
+		closeWith(ws, CloseFull, "this relay is full")
 		return
 	}
 	if old != nil {
-		bye(old.host, websocket.CloseGoingAway, "another host took the place")
+		closeWith(old.host, websocket.CloseGoingAway, "another host took the place")
 		_ = old.host.Close()
 	}
 	defer func() {
@@ -253,25 +253,25 @@ func (s *Server) serve(ws *websocket.Conn, r *http.Request) {
 	id, _ := ownerOf(r)
 	reader := r.Header.Get(ReaderHeader)
 	s.mu.Lock()
-	var waits chan paired
+	var waits chan pairedSocket
 	if in := s.rooms[id]; in != nil {
 		waits = in.waiting[reader]
 		delete(in.waiting, reader)
 	}
 	s.mu.Unlock()
 	if waits == nil {
-		bye(ws, CloseNobody, "reader disconnected")
+		closeWith(ws, CloseNoHost, "reader disconnected")
 		return
 	}
-	p := paired{ws, make(chan struct{})}
+	p := pairedSocket{ws, make(chan struct{})}
 	waits <- p // it has room
-	<-p.over
+	<-p.done
 }
 
-// paired is a host's socket for a reader; over is closed when the reader is done with it.
-type paired struct {
+// pairedSocket is a host's socket for a reader; over is closed when the reader is done with it.
+type pairedSocket struct {
 	ws   *websocket.Conn
-	over chan struct{}
+	done chan struct{}
 }
 
 // join connects a page with its host: it waits until the host has opened a socket for the page.
@@ -282,7 +282,7 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 			id = room
 		}
 	}
-	reader, waits := rand.Text(), make(chan paired, 1)
+	reader, waits := rand.Text(), make(chan pairedSocket, 1)
 	s.mu.Lock()
 	in := s.rooms[id]
 	full := in != nil && in.readers >= maxReaders
@@ -293,10 +293,10 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 	s.mu.Unlock()
 	switch {
 	case in == nil:
-		bye(ws, CloseNobody, "share link is not active")
+		closeWith(ws, CloseNoHost, "share link is not active")
 		return
 	case full:
-		bye(ws, CloseFull, "too many look at this")
+		closeWith(ws, CloseFull, "too many look at this")
 		return
 	}
 	defer func() {
@@ -306,12 +306,12 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 		delete(in.waiting, reader)
 	}()
 	if in.notify(HostNotice{Reader: reader}) != nil {
-		bye(ws, CloseNobody, "share link is not active")
+		closeWith(ws, CloseNoHost, "share link is not active")
 		return
 	}
-	late := time.NewTimer(pairTime)
+	late := time.NewTimer(pairTimeout)
 	defer late.Stop()
-	var host paired
+	var host pairedSocket
 	select {
 	case host = <-waits:
 	case <-late.C:
@@ -320,22 +320,22 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 		delete(in.waiting, reader)
 		s.mu.Unlock()
 		if still {
-			bye(ws, CloseNobody, "the sharing daemon does not answer")
+			closeWith(ws, CloseNoHost, "the sharing daemon does not answer")
 			return
 		}
 		host = <-waits // it is just coming
 	}
-	defer close(host.over)
-	s.between(r.Context(), ws, host.ws)
+	defer close(host.done)
+	s.forward(r.Context(), ws, host.ws)
 }
 
-// between forwards in both directions until either end closes, then closes both.
-func (s *Server) between(ctx context.Context, a, b *websocket.Conn) {
+// forward forwards in both directions until either end closes, then closes both.
+func (s *Server) forward(ctx context.Context, a, b *websocket.Conn) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	stop := context.AfterFunc(ctx, func() {
 		for _, ws := range []*websocket.Conn{a, b} {
-			bye(ws, websocket.CloseGoingAway, "other end disconnected")
+			closeWith(ws, websocket.CloseGoingAway, "other end disconnected")
 			_ = ws.Close()
 		}
 	})
@@ -344,7 +344,7 @@ func (s *Server) between(ctx context.Context, a, b *websocket.Conn) {
 	for _, way := range [][2]*websocket.Conn{{a, b}, {b, a}} {
 		both.Go(func() {
 			defer end()
-			_ = s.pass(ctx, way[1], way[0]) // whatever the reason, the pair ends
+			_ = s.copyMessages(ctx, way[1], way[0]) // whatever the reason, the pair ends
 		})
 	}
 	both.Wait()
@@ -352,4 +352,4 @@ func (s *Server) between(ctx context.Context, a, b *websocket.Conn) {
 	_ = b.Close()
 }
 
-var errKind = errors.New("message is not sealed")
+var errUnsealed = errors.New("message is not sealed")

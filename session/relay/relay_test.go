@@ -139,7 +139,7 @@ func TestRelay(t *testing.T) {
 		t.Error("two secrets have the same room")
 	}
 	if ws, _ := a.try("serve", nil, "Authorization", "Bearer another secret, long enough", ReaderHeader, "x"); ws != nil {
-		a.closed(ws, CloseNobody)
+		a.closed(ws, CloseNoHost)
 	}
 	again := a.host(owner) // the daemon's connection broke unseen
 	a.closed(host, websocket.CloseGoingAway)
@@ -157,7 +157,7 @@ func TestRelay(t *testing.T) {
 func TestRelayRefuses(t *testing.T) {
 	a := start(t)
 	a.MaxRooms, a.limit = 1, web.NewLimit(2*maxReaders+20, time.Hour, 10)
-	a.closed(a.join(Room(owner)), CloseNobody)
+	a.closed(a.join(Room(owner)), CloseNoHost)
 	a.closed(a.host("short"), CloseBad)
 	host := a.host(owner)
 	a.told(host)

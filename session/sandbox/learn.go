@@ -31,8 +31,8 @@ func ReadObserved(r io.Reader) (all []confine.Observed, err error) {
 	return nil, errors.Join(in.Err(), io.ErrUnexpectedEOF)
 }
 
-// manyNames is the number of files of a directory from which the profile includes the whole directory.
-const manyNames = 8
+// wholeDirThreshold is the number of files of a directory from which the profile includes the whole directory.
+const wholeDirThreshold = 8
 
 // systemDirs are included whole or not at all: after an update, a program may read other files in them.
 var systemDirs = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix", "/etc"}
@@ -179,7 +179,7 @@ func compactPaths(paths []string, skip func(string) bool) []string {
 		count[filepath.Dir(f)]++
 	}
 	for dir, n := range count {
-		if n > manyNames && dir != "/" {
+		if n > wholeDirThreshold && dir != "/" {
 			paths = append(paths, dir)
 		}
 	}

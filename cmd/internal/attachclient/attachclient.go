@@ -3,8 +3,8 @@
 // Package attachclient shows a session on the user's terminal: bytes in both directions, sizes, the keys that detach or
 // switch sessions, and reconnects after the daemon was replaced.
 //
-// attachclient.go has the loop of one attachment; outbox.go unacknowledged input; far.go reconnects to remote hosts;
-// ahead.go local echo. However the attachment ends, termio restores the terminal. Package session/attach has the
+// attachclient.go has the loop of one attachment; outbox.go unacknowledged input; reconnect.go reconnects to remote hosts;
+// localecho.go local echo. However the attachment ends, termio restores the terminal. Package session/attach has the
 // protocol; the verb has the flags.
 package attachclient
 

@@ -76,8 +76,8 @@ type step struct {
 	interactive bool   // the line starts an interactive program instead of a command that ends
 }
 
-// way is a method by which an agent runs programs: longterm, tmux or a background shell.
-type way interface {
+// agentDriver is a method by which an agent runs programs: longterm, tmux or a background shell.
+type agentDriver interface {
 	name() string
 	// do performs a step and returns once the agent has noticed its event, with all text that the agent was shown.
 	do(ctx context.Context, s *step) (shown string, err error)
@@ -150,7 +150,7 @@ func benchAgent(ctx context.Context, e *Program, o *agentOptions) (*agentReport,
 				row.Events++
 			}
 		}
-		for _, begin := range []func(context.Context, *agentBench) (way, error){newLongtermWay, newTmuxWay, newTmuxHistoryWay, newShellWay} {
+		for _, begin := range []func(context.Context, *agentBench) (agentDriver, error){newLongtermDriver, newTmuxDriver, newTmuxHistoryDriver, newShellDriver} {
 			dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", t.name, len(row.Ways)))
 			w, err := begin(ctx, &agentBench{b, dir, o, r})
 			if err != nil {
@@ -181,7 +181,7 @@ type agentBench struct {
 }
 
 // doTask does a task in a way.
-func doTask(ctx context.Context, w way, t *agentWork, dir string) (agentResult, error) {
+func doTask(ctx context.Context, w agentDriver, t *agentWork, dir string) (agentResult, error) {
 	res := agentResult{Way: w.name(), MedianDelay: -1, MaxDelay: -1}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return res, err
@@ -215,7 +215,7 @@ func doTask(ctx context.Context, w way, t *agentWork, dir string) (agentResult, 
 }
 
 // doStep runs a step and returns how long after the true event the agent learned of it, -1 if unknown.
-func doStep(ctx context.Context, w way, s *step, dir string) (float64, error) {
+func doStep(ctx context.Context, w agentDriver, s *step, dir string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, agentStepTimeout)
 	defer cancel()
 	meanwhile := make(chan error, 1)
@@ -241,7 +241,7 @@ func doStep(ctx context.Context, w way, s *step, dir string) (float64, error) {
 }
 
 // injectFault triggers the fault of a step while the step runs.
-func injectFault(ctx context.Context, w way, s *step, dir string) error {
+func injectFault(ctx context.Context, w agentDriver, s *step, dir string) error {
 	if s.fault == "" {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// longtermWay runs tasks as an agent that calls the tools of longterm's MCP server.
-type longtermWay struct {
+// longtermDriver runs tasks as an agent that calls the tools of longterm's MCP server.
+type longtermDriver struct {
 	b            *agentBench
 	s            *sdk.ClientSession
 	calls        int
@@ -26,8 +26,8 @@ type longtermWay struct {
 	readTo       map[string]uint64 // output offset up to which the agent has read each session
 }
 
-func newLongtermWay(ctx context.Context, b *agentBench) (way, error) {
-	w := &longtermWay{b: b, terminals: map[string]string{}, readTo: map[string]uint64{}}
+func newLongtermDriver(ctx context.Context, b *agentBench) (agentDriver, error) {
+	w := &longtermDriver{b: b, terminals: map[string]string{}, readTo: map[string]uint64{}}
 	if err := w.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -45,20 +45,20 @@ func newLongtermWay(ctx context.Context, b *agentBench) (way, error) {
 	return w, nil
 }
 
-func (w *longtermWay) connect(ctx context.Context) (err error) {
+func (w *longtermDriver) connect(ctx context.Context) (err error) {
 	cmd := w.b.command(context.WithoutCancel(ctx), w.b.self, "mcp", "--agent", "bench")
 	cmd.Dir = w.b.dir
 	w.s, err = sdk.NewClient(&sdk.Implementation{Name: "bench", Version: "1"}, nil).Connect(context.WithoutCancel(ctx), &sdk.CommandTransport{Command: cmd}, nil)
 	return err
 }
 
-func (w *longtermWay) name() string { return "longterm" }
-func (w *longtermWay) usage() (calls, asked, bytes int) {
+func (w *longtermDriver) name() string { return "longterm" }
+func (w *longtermDriver) usage() (calls, asked, bytes int) {
 	return w.calls, w.requestBytes, w.requestBytes + w.answerBytes
 }
 
 // close ends the task's sessions and the server.
-func (w *longtermWay) close() {
+func (w *longtermDriver) close() {
 	ctx := context.Background()
 	for _, id := range w.terminals {
 		_, _ = w.s.CallTool(ctx, &sdk.CallToolParams{Name: "stop", Arguments: map[string]any{"id": id}})
@@ -67,7 +67,7 @@ func (w *longtermWay) close() {
 }
 
 // crash kills the daemon.
-func (w *longtermWay) crash(ctx context.Context) error {
+func (w *longtermDriver) crash(ctx context.Context) error {
 	out, err := w.b.lt(ctx, "daemon", "status", "--json")
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (w *longtermWay) crash(ctx context.Context) error {
 }
 
 // restart replaces the agent by one without memory, and its MCP server by a new one.
-func (w *longtermWay) restart(ctx context.Context) error {
+func (w *longtermDriver) restart(ctx context.Context) error {
 	_ = w.s.Close()
 	clear(w.readTo)
 	return w.connect(ctx)
@@ -109,7 +109,7 @@ type agentReply struct {
 // isRunning reports whether the session's work continues.
 func (r *agentReply) isRunning() bool { return r.State == "running" }
 
-func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any) (agentReply, error) {
+func (w *longtermDriver) call(ctx context.Context, tool string, args map[string]any) (agentReply, error) {
 	asked, err := plainJSON(args)
 	if err != nil {
 		return agentReply{}, err
@@ -161,7 +161,7 @@ const agentCalls = 10
 // agentYield is the limit of one call, in seconds.
 const agentYield = 45
 
-func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
+func (w *longtermDriver) do(ctx context.Context, s *step) (string, error) {
 	if s.fault == "restart" {
 		return w.runOverRestart(ctx, s)
 	}
@@ -204,7 +204,7 @@ func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
 }
 
 // hasLearned reports whether the agent knows of a step's event.
-func (w *longtermWay) hasLearned(s *step, r *agentReply, shown string) bool {
+func (w *longtermDriver) hasLearned(s *step, r *agentReply, shown string) bool {
 	saw := s.want == "" || regexp.MustCompile(s.want).MatchString(shown)
 	switch s.until {
 	case "end":
@@ -216,7 +216,7 @@ func (w *longtermWay) hasLearned(s *step, r *agentReply, shown string) bool {
 }
 
 // startStep makes the first call of a step.
-func (w *longtermWay) startStep(ctx context.Context, s *step) (agentReply, error) {
+func (w *longtermDriver) startStep(ctx context.Context, s *step) (agentReply, error) {
 	session := w.terminals[s.terminal]
 	switch {
 	case s.typed != "":
@@ -240,7 +240,7 @@ func (w *longtermWay) startStep(ctx context.Context, s *step) (agentReply, error
 }
 
 // withCursor adds the session and the last read offset to a call's arguments.
-func (w *longtermWay) withCursor(s *step, args map[string]any) map[string]any {
+func (w *longtermDriver) withCursor(s *step, args map[string]any) map[string]any {
 	if at := w.readTo[s.terminal]; at > 0 {
 		args["since"] = at
 	}
@@ -248,7 +248,7 @@ func (w *longtermWay) withCursor(s *step, args map[string]any) map[string]any {
 }
 
 // runOverRestart starts a line, replaces the agent while it runs, and finds the line.
-func (w *longtermWay) runOverRestart(ctx context.Context, s *step) (string, error) {
+func (w *longtermDriver) runOverRestart(ctx context.Context, s *step) (string, error) {
 	r, err := w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.dir, "yield": faultDelay.Seconds()})
 	if err != nil {
 		return "", err

@@ -66,7 +66,7 @@ type tmuxWay struct {
 	crashed      chan struct{} // closed when the server was killed
 }
 
-func newTmuxWay(_ context.Context, b *agentBench) (way, error) {
+func newTmuxDriver(_ context.Context, b *agentBench) (agentDriver, error) {
 	for _, o := range b.others {
 		if t, ok := o.(*tmux); ok {
 			return &tmuxWay{b: b, tmux: t, terminals: map[string]bool{}, crashed: make(chan struct{})}, nil
@@ -75,8 +75,8 @@ func newTmuxWay(_ context.Context, b *agentBench) (way, error) {
 	return nil, nil //nolint:nilnil // it is not here
 }
 
-func newTmuxHistoryWay(ctx context.Context, b *agentBench) (way, error) {
-	w, err := newTmuxWay(ctx, b)
+func newTmuxHistoryDriver(ctx context.Context, b *agentBench) (agentDriver, error) {
+	w, err := newTmuxDriver(ctx, b)
 	if t, ok := w.(*tmuxWay); ok {
 		t.history = true
 	}
@@ -207,7 +207,7 @@ func (c *shellCommand) Write(p []byte) (int, error) {
 	return c.out.Write(p)
 }
 
-func newShellWay(_ context.Context, b *agentBench) (way, error) {
+func newShellDriver(_ context.Context, b *agentBench) (agentDriver, error) {
 	return &shellWay{b: b, running: map[string]*shellCommand{}, crashed: make(chan struct{})}, nil
 }
 

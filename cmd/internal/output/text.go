@@ -19,13 +19,13 @@ import (
 //
 // It omits binary data and the output of full-screen programs.
 type TextWriter struct {
-	w     *bufio.Writer
-	mask  pipeoutput.Mask
-	data  []byte // scratch buffer for masked data
-	plain plaintext.Writer
-	shown []byte // printed part of the unfinished line
-	rest  []byte // scratch buffer for the unfinished line
-	agent bool   // the reader is an agent: make invisible characters visible
+	w          *bufio.Writer
+	mask       pipeoutput.Mask
+	data       []byte // scratch buffer for masked data
+	plain      plaintext.Writer
+	shown      []byte // printed part of the unfinished line
+	unfinished []byte // scratch buffer for the unfinished line
+	agent      bool   // the reader is an agent: make invisible characters visible
 	// OnBinary, if set, is called at the end with the number of bytes that are not text.
 	OnBinary       func(bytes uint64)
 	reportedBinary uint64 // bytes reported by OnBinary so far
@@ -50,8 +50,8 @@ func (t *TextWriter) Put(o api.Output) error {
 	t.data = append(t.data[:0], o.Data...)
 	t.mask.Apply(t.data)
 	t.plain.Each(t.data, t.line)
-	t.rest, _, _ = t.plain.AppendUnfinished(t.rest[:0])
-	t.advance(t.rest)
+	t.unfinished, _, _ = t.plain.AppendUnfinished(t.unfinished[:0])
+	t.advance(t.unfinished)
 	return t.w.Flush()
 }
 

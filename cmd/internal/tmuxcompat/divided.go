@@ -36,7 +36,7 @@ func (c *call) splitOf(window int) *windowSplit {
 	}
 	panes := c.inWindow(window)
 	d := &windowSplit{storedSizes: map[int][2]int{}}
-	n, err := c.readNumbers()
+	n, err := c.readState()
 	kept, ok := n.Layouts[c.layoutKey(window)]
 	if t, valid := parseLayout(kept.Layout); err == nil && ok && valid {
 		d.division, d.tree = kept, *t
@@ -83,7 +83,7 @@ func (d *windowSplit) shownSize(c *cell) [2]int {
 // applyLayout stores a window's layout and resizes its panes to it.
 func (x *command) applyLayout(window int) error {
 	d := x.splitOf(window)
-	err := x.saveState(func(n *numbers) {
+	err := x.saveState(func(n *serverState) {
 		if n.Layouts == nil {
 			n.Layouts = map[string]division{}
 		}

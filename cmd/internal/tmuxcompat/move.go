@@ -40,7 +40,7 @@ func breakPane(x *command) error {
 	}
 	of, left := x.activeOf(session), p.Window
 	x.splitOf(left) // as it was
-	n, err := x.updateState(func(n *numbers) { n.Window++; n.Used++ })
+	n, err := x.updateState(func(n *serverState) { n.Window++; n.Used++ })
 	if err != nil {
 		return err
 	}

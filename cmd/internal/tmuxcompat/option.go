@@ -40,7 +40,7 @@ func (c *call) optionKey(scope, name string) string { return c.stateKey("option"
 
 // option returns an option's value for a pane, as formats need it.
 func (c *call) option(p *pane, name string) string {
-	n, err := c.readNumbers()
+	n, err := c.readState()
 	if err != nil {
 		return ""
 	}
@@ -98,7 +98,7 @@ const maxOptions = 256 << 10
 
 // setStored stores a value, or removes it with -u. update returns the new value; is reports whether an old one exists.
 func (x *command) setStored(key, value string, update func(old string, is bool) (string, error)) (err error) {
-	keepErr := x.saveState(func(n *numbers) {
+	keepErr := x.saveState(func(n *serverState) {
 		old, is := n.Options[key]
 		if x.has('u') || x.has('U') {
 			delete(n.Options, key)
@@ -132,7 +132,7 @@ func showOptions(x *command) error {
 		}
 		return err
 	}
-	n, err := x.readNumbers()
+	n, err := x.readState()
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func setEnvironment(x *command) error {
 // environment returns the variables that were set for a session's panes, or globally.
 func (c *call) environment(scope string) map[string]string {
 	all := map[string]string{}
-	n, err := c.readNumbers()
+	n, err := c.readState()
 	if err != nil {
 		return all
 	}

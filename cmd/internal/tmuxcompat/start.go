@@ -48,7 +48,7 @@ func newSession(x *command) error {
 			return err
 		}
 	}
-	n, err := x.updateState(func(n *numbers) { n.Session++; n.Window++; n.Pane++; n.Used++ })
+	n, err := x.updateState(func(n *serverState) { n.Session++; n.Window++; n.Pane++; n.Used++ })
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func newWindow(x *command) error {
 			return err
 		}
 	}
-	n, err := x.updateState(func(n *numbers) { n.Window++; n.Pane++; n.Used++ })
+	n, err := x.updateState(func(n *serverState) { n.Window++; n.Pane++; n.Used++ })
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func splitWindow(x *command) error {
 	if err != nil {
 		return err
 	}
-	n, err := x.updateState(func(n *numbers) { n.Pane++; n.Used++ })
+	n, err := x.updateState(func(n *serverState) { n.Pane++; n.Used++ })
 	if err != nil {
 		return err
 	}

@@ -53,9 +53,9 @@ type pane struct {
 	lastArgv []string // argv of the previous program, which respawn-pane runs again without a command
 }
 
-// numbers is the content of the state file: the last used session, window and pane numbers, which are never reused, and
+// serverState is the content of the state file: the last used session, window and pane numbers, which are never reused, and
 // state that does not fit into labels.
-type numbers struct {
+type serverState struct {
 	Session int `json:"session"`
 	Window  int `json:"window"`
 	Pane    int `json:"pane"`
@@ -89,7 +89,7 @@ func (c *call) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.panes, c.pipes, c.trees, c.numbers = nil, map[string]bool{}, map[int]*windowSplit{}, nil
+	c.panes, c.pipes, c.trees, c.state = nil, map[string]bool{}, map[int]*windowSplit{}, nil
 	for i := range all {
 		s := &all[i]
 		if of := s.Labels[PipeLabel]; of != "" && s.State == "running" {
@@ -113,39 +113,39 @@ func (c *call) sort() {
 	})
 }
 
-// readNumbers reads the state file.
-func (c *call) readNumbers() (numbers, error) {
-	if c.numbers != nil {
-		return *c.numbers, nil
+// readState reads the state file.
+func (c *call) readState() (serverState, error) {
+	if c.state != nil {
+		return *c.state, nil
 	}
 	n, err := c.loadState()
 	if err == nil {
-		c.numbers = &n
+		c.state = &n
 	}
 	return n, err
 }
 
 // loadState reads the state file, or returns its empty state.
-func (c *call) loadState() (numbers, error) {
-	n := numbers{Used: 1}
+func (c *call) loadState() (serverState, error) {
+	n := serverState{Used: 1}
 	b, err := os.ReadFile(c.Numbers)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return n, err
 	case json.Unmarshal(b, &n) != nil:
-		n = numbers{Used: 1}
+		n = serverState{Used: 1}
 	}
 	return n, nil
 }
 
 // updateState changes the state file. A lost file is rebuilt from the existing panes.
-func (c *call) updateState(change func(*numbers)) (numbers, error) {
+func (c *call) updateState(change func(*serverState)) (serverState, error) {
 	n, err := c.loadState()
 	if err != nil {
 		return n, err
 	}
-	c.numbers = nil
+	c.state = nil
 	if len(c.panes) == 0 { // a server that starts knows nothing of the one before
 		n.forget(c.socket)
 	}
@@ -163,13 +163,13 @@ func (c *call) updateState(change func(*numbers)) (numbers, error) {
 }
 
 // saveState changes the state file without a new number.
-func (c *call) saveState(change func(*numbers)) error {
+func (c *call) saveState(change func(*serverState)) error {
 	_, err := c.updateState(change)
 	return err
 }
 
 // forget removes everything stored for a socket.
-func (n *numbers) forget(socket string) {
+func (n *serverState) forget(socket string) {
 	of := func(key string) bool { return strings.HasPrefix(key, socket+"/") }
 	maps.DeleteFunc(n.Layouts, func(key string, _ division) bool { return of(key) })
 	maps.DeleteFunc(n.Options, func(key, _ string) bool { return of(key) })
@@ -177,7 +177,7 @@ func (n *numbers) forget(socket string) {
 
 // nextUse returns the next number for recency of use.
 func (c *call) nextUse() (int, error) {
-	n, err := c.updateState(func(n *numbers) { n.Used++ })
+	n, err := c.updateState(func(n *serverState) { n.Used++ })
 	return n.Used, err
 }
 

@@ -62,15 +62,15 @@ type Options struct {
 // call is one execution of the tmux command line.
 type call struct {
 	Options
-	socket  string // name of the server's socket (-L or -S)
-	daemon  Daemon
-	panes   []*pane              // live panes in order, read before each command
-	trees   map[int]*windowSplit // layouts of windows, by number
-	pipes   map[string]bool      // ids of sessions whose output goes to a command
-	numbers *numbers
-	nested  int // depth of commands that run commands
-	loops   int // depth of loops in formats
-	pid     int // pid of the daemon, once known
+	socket string // name of the server's socket (-L or -S)
+	daemon Daemon
+	panes  []*pane              // live panes in order, read before each command
+	trees  map[int]*windowSplit // layouts of windows, by number
+	pipes  map[string]bool      // ids of sessions whose output goes to a command
+	state  *serverState
+	nested int // depth of commands that run commands
+	loops  int // depth of loops in formats
+	pid    int // pid of the daemon, once known
 }
 
 // command is a tmux command with its arguments.

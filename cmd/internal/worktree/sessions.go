@@ -112,7 +112,7 @@ func (w *Sessions) Remove(ctx context.Context, s *api.Session, discard bool) err
 		return nil
 	}
 	err := t.Remove(ctx, discard)
-	if errors.Is(err, ErrChanged) || errors.Is(err, ErrOnlyHere) {
+	if errors.Is(err, ErrChanged) || errors.Is(err, ErrUnreachableCommits) {
 		fmt.Fprintf(w.Stderr, "%s: worktree kept, it has %v; remove it with `git worktree remove --force %s`\n",
 			output.Printable(s.Name), err, output.Printable(t.Dir))
 		return nil

@@ -285,8 +285,8 @@ func CurrentBranch(ctx context.Context, dir string) string {
 var (
 	// ErrChanged is returned for a worktree with uncommitted changes.
 	ErrChanged = errors.New("uncommitted changes")
-	// ErrOnlyHere is returned for a worktree with commits that no branch or tag has.
-	ErrOnlyHere = errors.New("commits that no branch has")
+	// ErrUnreachableCommits is returned for a worktree with commits that no branch or tag has.
+	ErrUnreachableCommits = errors.New("commits that no branch has")
 )
 
 // Remove removes a worktree without uncommitted changes, and its branch if that was created with it and the base has all its
@@ -308,7 +308,7 @@ func (t *Tree) Remove(ctx context.Context, discard bool) error {
 		return ErrChanged
 	case st.Branch == "" && st.Ahead > 0:
 		if refs, err := run(ctx, t.Dir, "for-each-ref", "--contains", "HEAD", "--count=1"); err != nil || refs == "" {
-			return ErrOnlyHere
+			return ErrUnreachableCommits
 		}
 	}
 	if st.Missing {

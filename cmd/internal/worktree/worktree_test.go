@@ -280,7 +280,7 @@ func TestMerge(t *testing.T) {
 	detached := add(t, dir, "detached", "")
 	git(t, detached.Dir, "checkout", "--quiet", "--detach")
 	git(t, detached.Dir, "commit", "--quiet", "--allow-empty", "-m", "without a branch")
-	if err := detached.Remove(t.Context(), false); !errors.Is(err, ErrOnlyHere) {
+	if err := detached.Remove(t.Context(), false); !errors.Is(err, ErrUnreachableCommits) {
 		t.Errorf("commits that no branch has: %v", err)
 	}
 	if merged, err := detached.Merge(t.Context(), dir); err != nil || !merged || git(t, dir, "log", "-1", "--format=%s") == "good" {

@@ -68,13 +68,13 @@ const (
 
 // Action is a request to the host.
 type Action struct {
-	Kind   ActionKind
-	State  []byte
-	Err    error // why State is nil despite rules
-	Match  MatchRecord
-	Reply  *Reply
-	Data   []byte
-	Until  time.Time // deadline of the retries
-	Secret bool      // neither the text nor its length may be shown
-	Now    bool      // types at once, or fails
+	Kind     ActionKind
+	State    []byte
+	Err      error // why State is nil despite rules
+	Match    MatchRecord
+	Reply    *Reply
+	Data     []byte
+	Deadline time.Time // deadline of the retries
+	Secret   bool      // neither the text nor its length may be shown
+	Now      bool      // types at once, or fails
 }

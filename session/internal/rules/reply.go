@@ -188,7 +188,7 @@ func (m *Machine) HandleLookup(p *Reply, data []byte, err error, until time.Time
 	v := m.host.View()
 	if p.Kind == respond.ActSecret && err == nil && !p.rule.Force && v.Echo == respond.EchoOff && m.host.Do(Action{Kind: ActUnread}) != nil {
 		if v.Now.Before(until) {
-			m.do(Action{Kind: ActRetry, Reply: p, Data: data, Until: until})
+			m.do(Action{Kind: ActRetry, Reply: p, Data: data, Deadline: until})
 			return
 		}
 		err = fmt.Errorf("%s not sent: %w", p.Value, inputqueue.ErrUnreadInput)

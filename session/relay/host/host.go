@@ -62,7 +62,7 @@ func (s Share) dial(ctx context.Context, path, reader string) (*websocket.Conn, 
 		h.Set(relay.ReaderHeader, reader)
 	}
 	d := websocket.Dialer{
-		Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime, Subprotocols: []string{relay.Protocol},
+		Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTimeout, Subprotocols: []string{relay.Protocol},
 		ReadBufferSize: 4096, WriteBufferSize: 4096,
 	}
 	ws, resp, err := d.DialContext(ctx, "ws"+strings.TrimPrefix(s.Relay, "http")+path, h)
@@ -71,23 +71,23 @@ func (s Share) dial(ctx context.Context, path, reader string) (*websocket.Conn, 
 		return ws, nil
 	}
 	if resp != nil && resp.Body != nil {
-		var told struct{ Message string }
+		var answer struct{ Message string }
 		b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-		if json.Unmarshal(b, &told) != nil || told.Message == "" {
-			told.Message = "not a relay"
+		if json.Unmarshal(b, &answer) != nil || answer.Message == "" {
+			answer.Message = "not a relay"
 		}
-		return nil, fmt.Errorf("relay %s rejected the connection: %s: %s", s.Relay, resp.Status, told.Message)
+		return nil, fmt.Errorf("relay %s rejected the connection: %s: %s", s.Relay, resp.Status, answer.Message)
 	}
 	return nil, err
 }
 
 const (
-	dialTime  = 10 * time.Second
-	writeTime = 60 * time.Second
-	deadAfter = 80 * time.Second // without a ping of the relay, the connection is lost
-	greetTime = 15 * time.Second // limit of a reader's handshake
-	leastWait = time.Second
-	mostWait  = time.Minute
+	dialTimeout      = 10 * time.Second
+	writeTimeout     = 60 * time.Second
+	pingTimeout      = 80 * time.Second // without a ping of the relay, the connection is lost
+	handshakeTimeout = 15 * time.Second // limit of a reader's handshake
+	minBackoff       = time.Second
+	maxBackoff       = time.Minute
 
 	maxReaders = 32 // served at a time; the relay's further ones are ignored
 )
@@ -108,40 +108,40 @@ type Host struct {
 	// Serve handles the readers' requests within the rights of the share's token.
 	Serve http.Handler
 	Log   *slog.Logger
-	// Stubborn makes Run retry even if the first connection to the relay fails.
-	Stubborn bool
+	// RetryFirst makes Run retry even if the first connection to the relay fails.
+	RetryFirst bool
 
-	inside *inside       // serves requests in this process
-	slots  chan struct{} // one for each served reader
+	server      *inProcessServer // serves requests in this process
+	readerSlots chan struct{}    // one for each served reader
 }
 
 // ErrEnded is the cancellation cause of a Run whose share ended. It logs the readers out.
 var ErrEnded = errors.New("the share has ended")
 
-var errRefused = errors.New("rejected by the relay")
+var errRejected = errors.New("rejected by the relay")
 
 // Run keeps the room until ctx ends. It calls ready once: with nil when the room is open, or with the error that ends
 // Run.
 func (h *Host) Run(ctx context.Context, ready func(error)) {
-	h.inside, h.slots = newInside(h.Serve), make(chan struct{}, maxReaders)
-	defer h.inside.close()
-	told := false
-	say := func(err error) {
-		if !told {
-			told = true
+	h.server, h.readerSlots = newInProcessServer(h.Serve), make(chan struct{}, maxReaders)
+	defer h.server.close()
+	isReported := false
+	report := func(err error) {
+		if !isReported {
+			isReported = true
 			ready(err)
 		}
 	}
 	var readers sync.WaitGroup
 	defer readers.Wait()
-	wait, kept := leastWait, false
+	wait, kept := minBackoff, false
 	for ctx.Err() == nil {
-		err := h.keep(ctx, &readers, func() {
-			wait, kept = leastWait, true
-			say(nil)
+		err := h.keepRoom(ctx, &readers, func() {
+			wait, kept = minBackoff, true
+			report(nil)
 		})
-		if !kept && !h.Stubborn {
-			say(err)
+		if !kept && !h.RetryFirst {
+			report(err)
 			return
 		}
 		h.Log.Info("relay disconnected; retrying", "relay", h.Relay, "err", err, "in", wait)
@@ -151,12 +151,12 @@ func (h *Host) Run(ctx context.Context, ready func(error)) {
 		case <-ctx.Done():
 			late.Stop()
 		}
-		wait = min(2*wait, mostWait)
+		wait = min(2*wait, maxBackoff)
 	}
 }
 
-// keep keeps the room open until the connection ends. It calls kept when the relay has opened the room.
-func (h *Host) keep(ctx context.Context, readers *sync.WaitGroup, kept func()) error {
+// keepRoom keeps the room open until the connection ends. It calls kept when the relay has opened the room.
+func (h *Host) keepRoom(ctx context.Context, readers *sync.WaitGroup, kept func()) error {
 	ws, err := h.dial(ctx, "relay/host", "")
 	if err != nil {
 		return err
@@ -164,34 +164,34 @@ func (h *Host) keep(ctx context.Context, readers *sync.WaitGroup, kept func()) e
 	defer ws.Close()
 	stop := context.AfterFunc(ctx, func() { _ = ws.Close() })
 	defer stop()
-	heard := func() { _ = ws.SetReadDeadline(time.Now().Add(deadAfter)) }
+	heard := func() { _ = ws.SetReadDeadline(time.Now().Add(pingTimeout)) }
 	ws.SetPingHandler(func(data string) error {
 		heard()
 		return pong(ws, data)
 	})
 	for {
 		heard()
-		var told relay.HostNotice
-		if err := ws.ReadJSON(&told); err != nil {
+		var isReported relay.HostNotice
+		if err := ws.ReadJSON(&isReported); err != nil {
 			var closed *websocket.CloseError
 			if errors.As(err, &closed) && closed.Text != "" {
-				return fmt.Errorf("%w: %s", errRefused, closed.Text)
+				return fmt.Errorf("%w: %s", errRejected, closed.Text)
 			}
 			return err
 		}
 		switch {
-		case told.Room == relay.Room(h.Owner):
+		case isReported.Room == relay.Room(h.Owner):
 			kept()
-		case told.Reader != "" && len(told.Reader) <= 64:
+		case isReported.Reader != "" && len(isReported.Reader) <= 64:
 			select {
-			case h.slots <- struct{}{}:
+			case h.readerSlots <- struct{}{}:
 			default:
 				h.Log.Info("too many readers through a relay", "relay", h.Relay)
 				continue
 			}
 			readers.Go(func() {
-				defer func() { <-h.slots }()
-				if err := h.reader(ctx, told.Reader); err != nil && ctx.Err() == nil {
+				defer func() { <-h.readerSlots }()
+				if err := h.serveReader(ctx, isReported.Reader); err != nil && ctx.Err() == nil {
 					h.Log.Debug("a reader through a relay", "relay", h.Relay, "err", err)
 				}
 			})

@@ -141,7 +141,7 @@ func TestReader(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	status := func() int {
-		var h head
+		var h responseHead
 		if err := json.Unmarshal(p.hear(kindHead), &h); err != nil {
 			t.Fatal(err)
 		}
@@ -218,14 +218,14 @@ func TestReaderThatAsksForTooMuch(t *testing.T) {
 		wild.say(fmt.Sprintf(`q{"i":%d,"m":"GET","p":"v1/slow"}`, i))
 	}
 	for range maxRefused {
-		var h head
+		var h responseHead
 		if err := json.Unmarshal(wild.hear(kindHead), &h); err != nil || h.Status != http.StatusTooManyRequests {
 			t.Fatalf("%+v %v", h, err)
 		}
 	}
 	reads(1)
 	wild.say(`q{"i":1000,"m":"GET","p":"v1/slow"}`)
-	var c closedEvent
+	var c closeNotice
 	if err := json.Unmarshal(wild.hear(kindClosed), &c); err != nil || c.Code != relay.CloseFull {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -244,7 +244,7 @@ func FuzzReader(f *testing.F) {
 	for _, m := range []string{``, `q`, `q{"i":1,"m":"GET","p":"v1/x"}`, `q{"i":1,"m":"\u0000","p":"v1/%zz"}`, `x{"i":1}`, `o`, `s{"t":"hello"}`, `q{"i":4294967296}`, "\x00"} {
 		f.Add([]byte(m))
 	}
-	in := newInside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	in := newInProcessServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/page" {
 			http.Error(w, "none", http.StatusUnauthorized)
 			return
@@ -254,9 +254,9 @@ func FuzzReader(f *testing.F) {
 	f.Cleanup(in.close)
 	f.Fuzz(func(t *testing.T, m []byte) {
 		ctx, end := context.WithCancel(t.Context())
-		r := &reader{h: &Host{inside: in}, ctx: ctx, slots: make(chan struct{}, maxRequests)}
-		_ = r.take(m) // no response can be sent: it has no channel
+		r := &reader{h: &Host{server: in}, ctx: ctx, requestSlots: make(chan struct{}, maxRequests)}
+		_ = r.handleMessage(m) // no response can be sent: it has no channel
 		end()
-		r.working.Wait()
+		r.tasks.Wait()
 	})
 }

@@ -92,7 +92,7 @@ func TestSharedThroughARelay(t *testing.T) {
 	var mu sync.Mutex
 	var saw bytes.Buffer
 	r := relay.New()
-	r.Saw = func(piece []byte) {
+	r.OnForward = func(piece []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		saw.Write(piece)
