@@ -171,8 +171,8 @@ func (h *Host) keepRoom(ctx context.Context, readers *sync.WaitGroup, kept func(
 	})
 	for {
 		heard()
-		var isReported relay.HostNotice
-		if err := ws.ReadJSON(&isReported); err != nil {
+		var notice relay.HostNotice
+		if err := ws.ReadJSON(&notice); err != nil {
 			var closed *websocket.CloseError
 			if errors.As(err, &closed) && closed.Text != "" {
 				return fmt.Errorf("%w: %s", errRejected, closed.Text)
@@ -180,9 +180,9 @@ func (h *Host) keepRoom(ctx context.Context, readers *sync.WaitGroup, kept func(
 			return err
 		}
 		switch {
-		case isReported.Room == relay.Room(h.Owner):
+		case notice.Room == relay.Room(h.Owner):
 			kept()
-		case isReported.Reader != "" && len(isReported.Reader) <= 64:
+		case notice.Reader != "" && len(notice.Reader) <= 64:
 			select {
 			case h.readerSlots <- struct{}{}:
 			default:
@@ -191,7 +191,7 @@ func (h *Host) keepRoom(ctx context.Context, readers *sync.WaitGroup, kept func(
 			}
 			readers.Go(func() {
 				defer func() { <-h.readerSlots }()
-				if err := h.serveReader(ctx, isReported.Reader); err != nil && ctx.Err() == nil {
+				if err := h.serveReader(ctx, notice.Reader); err != nil && ctx.Err() == nil {
 					h.Log.Debug("a reader through a relay", "relay", h.Relay, "err", err)
 				}
 			})
