@@ -16,6 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
+// TestWriteStarted_NamesSession_OnTerminal checks that a terminal gets the name and the next step, a pipe the id.
+//
 // FEATURES: R1
 func TestWriteStarted_NamesSession_OnTerminal(t *testing.T) {
 	s := api.Session{ID: "b86e09d9-a3d2-4da8-866f-74eb6d21c1ad", Name: "work"}

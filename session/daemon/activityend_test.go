@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
+// TestActivity_IsNotRunning_AfterExit checks that the session in the answer of a wait for its exit has no running activity.
+//
 // FEATURES: R82
 func TestActivity_IsNotRunning_AfterExit(t *testing.T) {
 	t.Parallel()
 	d := serve(t)
-	for range 5 {
+	for range tier.Times(1, 5) {
 		s := get[api.Session](d, "POST", "/sessions", api.NewSession{Argv: []string{"/bin/sh", "-c", "read x; exit 3"}})
 		for a := (*api.Activity)(nil); a == nil || !a.Running; { // a short one is not observed
 			a = get[api.Session](d, "GET", "/sessions/"+s.ID, nil).Activity
