@@ -267,8 +267,13 @@ func (p *Printer) PrintOmitted(r *api.Result) {
 	if r.Cleared != "" {
 		fmt.Fprintf(p.Stderr, "longterm: partial line cleared before the start: %s\n", Printable(r.Cleared))
 	}
+	p.PrintHint(r)
+}
+
+// PrintHint prints the hint of a result on standard error.
+func (p *Printer) PrintHint(r *api.Result) {
 	if r.Hint != "" {
-		fmt.Fprintf(p.Stderr, "longterm: %s\n", r.Hint)
+		fmt.Fprintf(p.Stderr, "longterm: %s\n", Printable(r.Hint))
 	}
 }
 

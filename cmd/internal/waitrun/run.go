@@ -283,6 +283,9 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if !r.caller.JSON && r.flags.Format == "" {
 		r.caller.PrintNotes(&r.res)
 		r.caller.PrintRefused(&r.res)
+		if r.res.ExitCode != nil && *r.res.ExitCode != 0 {
+			r.caller.PrintHint(&r.res)
+		}
 	}
 	if d := r.res.Draft; d != nil && d.State != "open" && !r.caller.JSON { // an open draft still changes: report it only when the session has ended
 		fmt.Fprintf(r.caller.Stderr, "longterm: draft: %s\n", output.DraftText(d, api.ShortID(d.Session)))

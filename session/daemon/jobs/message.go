@@ -9,6 +9,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
+	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
 // message returns how a job went, in one line for a user or a model instead of six fields. It returns "" for a plain
@@ -93,6 +95,17 @@ func gitHint(r *api.Result) string {
 		}
 	}
 	return ""
+}
+
+// noNetwork finds messages of programs that reach no host.
+var noNetwork = pattern.Lazy(`(?i)could not resolve|name resolution|name or service not known|no such host|getaddrinfo|ENOTFOUND|EAI_AGAIN|network is unreachable`)
+
+// networkHint returns a hint on how a sandbox without network allows it.
+func networkHint(r *api.Result) string {
+	if r.Sandbox == nil || r.Sandbox.Network != string(sandbox.NetworkOff) || r.ExitCode == nil || *r.ExitCode == 0 || !noNetwork.MatchString(r.Output) {
+		return ""
+	}
+	return fmt.Sprintf("sandbox %s has no network; `--sandbox network` has it, or a profile with a list of hosts in sandbox.toml (`longterm help sandbox`)", r.Sandbox.Profile)
 }
 
 // screenHint returns a hint on where to see a full-screen program.

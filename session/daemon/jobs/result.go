@@ -59,7 +59,7 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	if r.Message = j.message(&r); r.State == "waiting" {
 		r.Message += j.blockingLineClause()
 	}
-	r.Hint = cmp.Or(r.Hint, gitHint(&r))
+	r.Hint = cmp.Or(r.Hint, gitHint(&r), networkHint(&r))
 	if j.command {
 		r.Hint = cmp.Or(r.Hint, cdHint(j.line))
 	}
