@@ -88,3 +88,27 @@ func TestNamedSessionOverADeath(t *testing.T) {
 		})
 	}
 }
+
+// TestMisplacedFlagHint_NamesFlagOfRun checks that a flag of run behind its command is reported, unless "--" stands before it.
+//
+// FEATURES: R1
+func TestMisplacedFlagHint_NamesFlagOfRun(t *testing.T) {
+	for line, want := range map[string]string{
+		"run echo a b --timeout 2s":      "--timeout is passed to echo; a flag of run goes before the command; `longterm run -- echo a b --timeout 2s` omits this hint",
+		"run -- echo --timeout 2s":       "",
+		"run echo -- --timeout 2s":       "",
+		"run echo --other":               "",
+		"run --timeout 2s echo --timing": "",
+	} {
+		run, args, err := rootCommand(newApp(), nil).Find(strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.ParseFlags(args); err != nil {
+			t.Fatal(err)
+		}
+		if got := misplacedFlagHint(run, run.Flags().Args()); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

@@ -114,29 +114,32 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 	return api.Run{Call: call, NewSession: n, Keep: r.keep || r.ci.On, Start: !r.Background && !r.warm, Warm: r.warm}, err
 }
 
-// hintMisplacedFlag reports a flag of run that was given after the command without "--": it is passed to the command.
-func (a *app) hintMisplacedFlag(cmd *cobra.Command, args []string) {
-	if cmd.Flags().ArgsLenAtDash() >= 0 || a.JSON {
-		return
+// misplacedFlagHint returns a hint for a flag of run that was given after the command without "--": it is passed to the
+// command, which may be meant. It returns "" if there is none.
+func misplacedFlagHint(cmd *cobra.Command, args []string) string {
+	if cmd.Flags().ArgsLenAtDash() >= 0 {
+		return ""
 	}
 	for _, word := range args[min(1, len(args)):] {
 		name, ok := strings.CutPrefix(word, "--")
 		if word == "--" {
-			return
+			return ""
 		}
 		name, _, _ = strings.Cut(name, "=")
 		if ok && name != "help" && cmd.Flags().Lookup(name) != nil {
-			fmt.Fprintf(a.Stderr, "longterm: --%s is passed to %s; a flag of run goes before the command; `longterm run -- %s` omits this hint\n", name, shellquote.Line(args[:1]), shellquote.Line(args))
-			return
+			return fmt.Sprintf("--%s is passed to %s; a flag of run goes before the command; `longterm run -- %s` omits this hint", name, shellquote.Line(args[:1]), shellquote.Line(args))
 		}
 	}
+	return ""
 }
 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.each {
 		return a.runEach(cmd, r, args)
 	}
-	a.hintMisplacedFlag(cmd, args)
+	if hint := misplacedFlagHint(cmd, args); hint != "" && !a.JSON && termio.IsTerminal(a.Stderr) { // programs read standard error
+		fmt.Fprintf(a.Stderr, "longterm: %s\n", hint)
+	}
 	if !r.warm && !cmd.Flags().Changed("pipe") {
 		r.Pipe = a.settings().Run.Mode == "pipe"
 	}

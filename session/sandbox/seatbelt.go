@@ -79,6 +79,9 @@ func (r *Rules) allowCredentials(names []string) error {
 		for _, path := range found {
 			r.Read = append(r.Read, path)
 			r.Hide = slices.DeleteFunc(r.Hide, func(hidden string) bool { return hidden == path })
+			if isInsideAny(path, r.Hide) {
+				r.ReadInHidden = append(r.ReadInHidden, path)
+			}
 			if isInsideAny(path, r.Write) {
 				r.Protect = append(r.Protect, path)
 			}

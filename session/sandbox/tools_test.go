@@ -116,7 +116,8 @@ func TestSeatbelt(t *testing.T) {
 	}
 }
 
-// Named credentials are read, although they are hidden, and are not written, although they are in a writable directory.
+// TestCredentials checks that named credentials are read, also where they are hidden, and not written, also in a
+// writable directory.
 //
 // FEATURES: R67
 func TestCredentials(t *testing.T) {
@@ -151,6 +152,10 @@ func TestCredentials(t *testing.T) {
 		if got := strings.Contains(args, mount+",readonly"); got != want || strings.Contains(args, mount+" ") {
 			t.Errorf("%s: mounted read-only %v, want %v, in %s", path, got, want, args)
 		}
+	}
+	below := Profile{Read: []string{"/usr"}, Hide: []string{"~/.config"}, Credentials: []string{"gh"}}
+	if r, err := below.Resolve(Place{Home: home, Cwd: filepath.Join(home, "work")}); err != nil || !slices.Equal(r.ReadInHidden, []string{home + "/.config/gh"}) {
+		t.Errorf("below a hidden directory: %+v, %v", r, err)
 	}
 	var wrong *Problem
 	if _, err := Decode("x", []byte("[c]\ncredentials = [\"aws\", \"bank\"]\n")); !errors.As(err, &wrong) || !strings.Contains(err.Error(), `credentials: "bank"; there are aws, azure,`) {

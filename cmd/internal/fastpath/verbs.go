@@ -80,9 +80,17 @@ func listRequest(g *parsedArgs) (apiRequest, bool) {
 	if g.has("json") {
 		return apiRequest{method: "GET", uri: "/v1/sessions"}, len(g.words) == 0
 	}
+	return apiRequest{method: "GET", uri: "/v1/sessions.txt"}, len(g.words) == 0 && !printsToTerminal()
+}
+
+// printsToTerminal reports whether standard output is a terminal, which gets texts for users.
+func printsToTerminal() bool {
 	st, err := os.Stdout.Stat()
-	terminal := err == nil && st.Mode()&os.ModeCharDevice != 0 // its width matters
-	return apiRequest{method: "GET", uri: "/v1/sessions.txt"}, len(g.words) == 0 && !terminal
+	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(st, null)
 }
 
 // formatText formats a text answer, or JSON.
@@ -121,7 +129,7 @@ func withNewline(text string) string {
 
 // newRequest handles `new` with no flag but --name.
 func newRequest(g *parsedArgs) (apiRequest, bool) {
-	if g.dashed != 0 || len(g.words) == 0 || g.has("name") && !plainName(g.value("name")) {
+	if g.dashed != 0 || len(g.words) == 0 || !g.has("json") && printsToTerminal() || g.has("name") && !plainName(g.value("name")) {
 		return apiRequest{}, false
 	}
 	body, ok := newSession(g.value("name"), g.words)
