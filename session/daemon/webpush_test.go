@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/push"
@@ -72,18 +74,28 @@ func TestPushAnswersAnApproval(t *testing.T) {
 		get[api.Result](d, "POST", "/run", api.Run{
 			Call: api.Call{Job: job, Background: true}, NewSession: api.NewSession{Argv: []string{"mkdir", line}, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"}},
 		})
-		p := <-phone.got
-		if !strings.Contains(p.Body, line) || len(p.Buttons) != 2 {
-			t.Fatalf("%+v", p)
+		limit := time.After(2 * time.Minute)
+		for {
+			select {
+			case p := <-phone.got:
+				if !strings.Contains(p.Body, line) { // of an earlier entry: the daemon was stopped before it read that it had arrived
+					continue
+				}
+				if len(p.Buttons) != 2 {
+					t.Fatalf("%+v", p)
+				}
+				return p
+			case <-limit:
+				t.Fatalf("no notification of %s", line)
+			}
 		}
-		return p
 	}
 	answer := func(b *browser, code string) answer {
 		t.Helper()
 		return b.do("POST", "web/push", map[string]string{"answer": code}, func(r *http.Request) { r.Header.Del("Longterm-Page") })
 	}
-	at := t.TempDir()
-	p := ask("one", at+"/one")
+	dir := t.TempDir()
+	p := ask("one", dir+"/one")
 	other := d.openWeb(api.OpenWeb{})
 	nobody := d.browser(page.url)
 	for what, c := range map[string]struct {
@@ -116,14 +128,23 @@ func TestPushAnswersAnApproval(t *testing.T) {
 			t.Errorf("%s again: %d %s", b.Title, got.status, got.body)
 		}
 	}
-	p = ask("two", at+"/two")
+	p = ask("two", dir+"/two")
 	get[struct{}](d, "POST", "/stop", api.Stop{})
 	if err := <-d.ended; err != nil {
 		t.Fatal(err)
 	}
 	d = startDaemon(t, dirs, phone.client)
 	page.running = d
-	page.url = get[api.Web](d, "GET", "/web", nil).URL
+	at, err := url.Parse(page.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := page.http.Jar.Cookies(at)[0].Value
+	page.url = get[api.WebLink](d, "POST", "/web", api.OpenWeb{Listen: "127.0.0.1:0"}).URL // another process may have taken the port
+	page.origin = strings.TrimSuffix(page.url, "/")
+	if code := page.login("token", secret); code != http.StatusOK { // cookies belong to a port
+		t.Fatalf("login: %d", code)
+	}
 	if got := answer(page, p.Buttons[1].Answer); got.status != http.StatusOK {
 		t.Errorf("of the next daemon: %d %s", got.status, got.body)
 	}
@@ -133,7 +154,7 @@ func TestPushAnswersAnApproval(t *testing.T) {
 	if v := get[api.Push](d, "GET", "/push", nil); len(v.Subscriptions) != 1 {
 		t.Errorf("%+v", v)
 	}
-	p = ask("three", at+"/three")
+	p = ask("three", dir+"/three")
 	if got := page.do("POST", "web/logout", map[string]string{}); got.status != http.StatusOK {
 		t.Fatalf("%d %s", got.status, got.body)
 	}

@@ -116,3 +116,40 @@ console.log(JSON.stringify(['asks for a key: "Press any key"', "is a pager's pro
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestPageKeepsSubscriptionOfLogin checks that the page keeps a browser's subscription to notifications when the browser
+// opens a link with another login, and when that logs out.
+//
+// FEATURES: R130
+func TestPageKeepsSubscriptionOfLogin(t *testing.T) {
+	const script = `const storage = () => {
+  const kept = new Map();
+  return { getItem: (k) => kept.get(k) ?? null, setItem: (k, v) => kept.set(k, v), removeItem: (k) => kept.delete(k) };
+};
+globalThis.localStorage = storage();
+globalThis.sessionStorage = storage();
+globalThis.document = { baseURI: 'http://localhost/' };
+const asked = [];
+globalThis.fetch = async (to, o) => {
+  asked.push(o.method + ' ' + to.pathname);
+  const { token } = JSON.parse(o.body ?? '{}');
+  return { ok: true, text: async () => JSON.stringify({ name: token, key: token, session: token === 'share' ? 's' : undefined }) };
+};
+const { login, logout, pushed } = await import('./net.js');
+const found = [];
+await login({ token: 'mine' });
+pushed('abc');
+found.push(pushed());
+await login({ token: 'share' });
+found.push(pushed());
+await logout();
+await login({ token: 'mine' });
+found.push(pushed());
+await logout();
+found.push(pushed());
+console.log(JSON.stringify([found, asked.filter((a) => a.startsWith('DELETE'))]));`
+	want := `[["abc",null,"abc",null],["DELETE /v1/push/abc"]]`
+	if got := runModule(t, script, "net.js", "images.js", "screen.js"); strings.TrimSpace(string(got)) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

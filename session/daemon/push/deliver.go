@@ -19,6 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
 const (
@@ -239,13 +240,16 @@ func (s *Set) sendAll(ctx context.Context, sub *subscription, key string, messag
 	case ctx.Err() != nil: // the daemon ends; the next one sends the rest
 	default:
 		if sub.record(err, now); err != nil {
-			s.c.Log.Warn("send a notification", "device", sub.Info.Device, "err", err, "retry", sub.retryAt)
+			s.c.Log.Warn("send a notification", "device", sub.Info.Device, "err", sub.Info.Problem, "retry", sub.retryAt)
 		}
 	}
 	if err := s.save(); err != nil {
 		s.c.Log.Warn("record sent notifications", "err", err)
 	}
 }
+
+// maxProblem bounds the recorded text of a failure, in characters.
+const maxProblem = 300
 
 // record records the result of the last attempt; a failure delays the next one.
 func (sub *subscription) record(err error, now time.Time) {
@@ -254,7 +258,7 @@ func (sub *subscription) record(err error, now time.Time) {
 		sub.fails, sub.retryAt = 0, time.Time{}
 		return
 	}
-	sub.Info.Problem = err.Error()
+	sub.Info.Problem = webhook.OneLine(err.Error(), maxProblem) // it may have text of the push service
 	var rejected *rejectedError
 	if errors.As(err, &rejected) {
 		return
@@ -323,7 +327,8 @@ func (s *Set) send(ctx context.Context, to api.SubscribePush, key string, m *mes
 		return nil
 	case code == http.StatusNotFound, code == http.StatusGone:
 		return errGone
-	case code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code == http.StatusTooEarly:
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, // for example, this machine's clock is wrong
+		code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code == http.StatusTooEarly:
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // otherwise the own pause
 		return &retryError{fmt.Sprintf("%s answered %s", host, resp.Status), time.Duration(min(max(seconds, 0), 86400)) * time.Second}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/ecdh"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -43,6 +44,9 @@ func check(o api.SubscribePush) error {
 
 // decodeKey decodes base64url, with or without padding.
 func decodeKey(text string) ([]byte, error) {
+	if len(text) > 128 {
+		return nil, errors.New("too long")
+	}
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 }
 
@@ -71,6 +75,7 @@ func NewClient(private func() bool) *http.Client {
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
 	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
+	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("2001::/32"), // both contain IPv4 addresses
 }
 
 // isPublic reports whether an address belongs to the public internet.

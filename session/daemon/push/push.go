@@ -41,6 +41,8 @@ import (
 const (
 	// maxSubscriptions bounds the subscriptions of a daemon.
 	maxSubscriptions = 64
+	// maxOfLogin bounds those of one login.
+	maxOfLogin = 8
 	// maxFile bounds the file, in bytes.
 	maxFile = 4 << 20
 )
@@ -194,7 +196,11 @@ func (s *Set) loadKeys() (*state, error) {
 func (s *Set) save() error {
 	b, err := json.Marshal(s.state)
 	if err == nil {
-		err = atomicfile.Write(s.c.Path, atomicfile.Options{Mode: 0o600, Sync: atomicfile.ContentAndName}, append(b, '\n'))
+		b = append(b, '\n')
+		_, err = decode(b) // the next daemon must accept it
+	}
+	if err == nil {
+		err = atomicfile.Write(s.c.Path, atomicfile.Options{Mode: 0o600, Sync: atomicfile.ContentAndName}, b)
 	}
 	if err != nil {
 		return api.Errorf(api.CodeStorage, "store the subscriptions to notifications: %v", err).WithHint("%s", api.CodeStorage.Hint())
@@ -257,6 +263,10 @@ func (s *Set) Subscribe(g *apitoken.Grant, o api.SubscribePush) (api.PushSubscri
 	all := append(without(v.Subscriptions, sub.Info.ID), sub)
 	if len(all) > maxSubscriptions {
 		return api.PushSubscription{}, api.Errorf(api.CodeLimit, "too many devices (%d) have subscribed to notifications", maxSubscriptions).
+			WithHint("remove one in the page's settings")
+	}
+	if own := slices.DeleteFunc(slices.Clone(all), func(sub *subscription) bool { return !sub.isOf(g) }); g != nil && len(own) > maxOfLogin {
+		return api.PushSubscription{}, api.Errorf(api.CodeLimit, "too many devices (%d) of this login have subscribed to notifications", maxOfLogin).
 			WithHint("remove one in the page's settings")
 	}
 	return sub.Info, s.replace(v, all)

@@ -34,6 +34,7 @@ import (
 type service struct {
 	mu     sync.Mutex
 	status []int // of the next answers; then 201
+	phrase string
 	header http.Header
 	hang   bool // until the request ends
 	got    []*http.Request
@@ -56,7 +57,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	}
-	return &http.Response{StatusCode: code, Status: fmt.Sprint(code), Header: s.header, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+	return &http.Response{StatusCode: code, Status: fmt.Sprint(code) + s.phrase, Header: s.header, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
 }
 
 // count returns how many messages came.
@@ -321,6 +322,55 @@ func TestFollow_Retries_WhenServiceFails(t *testing.T) {
 	})
 }
 
+// A message that the push service does not authorize is sent again: the clock of this machine may be wrong meanwhile.
+//
+// FEATURES: R130
+func TestFollow_Retries_WhenUnauthorized(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.subscribe()
+		news := b.follow()
+		b.to.status = []int{401, 403}
+		b.set(failed("I1"))
+		news()
+		time.Sleep(time.Hour)
+		if n := b.to.count(); n != 3 {
+			t.Errorf("%d attempts, want two that failed and one that did not", n)
+		}
+	})
+}
+
+// A push service's answer of any length leaves a file that the next daemon accepts; a larger file is not written.
+//
+// FEATURES: R130
+func TestSet_FileStaysReadable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.subscribe()
+		news := b.follow()
+		b.to.status, b.to.phrase = []int{400}, " \n"+strings.Repeat("x", maxFile)
+		b.set(failed("I1"))
+		news()
+		time.Sleep(time.Minute)
+		b.reopen(b.c.Path)
+		v, err := b.Subscriptions(nil)
+		if err != nil || len(v) != 1 || !strings.Contains(v[0].Problem, "answered 400  x") || len(v[0].Problem) > 4*maxProblem {
+			t.Fatalf("%.400v, %v", v, err)
+		}
+		b.Set.mu.Lock()
+		b.state.Subscriptions[0].Info.Problem = strings.Repeat("x", maxFile)
+		err = b.save()
+		b.Set.mu.Unlock()
+		if codeOf(err) != api.CodeStorage {
+			t.Errorf("%.400v", err)
+		}
+		b.reopen(b.c.Path)
+		if v, err := b.Subscriptions(nil); err != nil || len(v) != 1 {
+			t.Errorf("%.400v, %v", v, err)
+		}
+	})
+}
+
 // buttonsOf subscribes and returns the buttons of the message about an entry.
 func (b *bench) buttonsOf(it api.InboxItem) []button {
 	b.t.Helper()
@@ -531,7 +581,8 @@ func TestIsPublic(t *testing.T) {
 	for text, want := range map[string]bool{
 		"127.0.0.1": false, "10.1.2.3": false, "192.168.0.1": false, "169.254.169.254": false, "100.64.0.1": false, "0.0.0.0": false, "224.0.0.1": false,
 		"::1": false, "fe80::1": false, "fd00::1": false, "::ffff:127.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false,
-		"8.8.8.8": true, "2606:4700::1111": true,
+		"::127.0.0.1": false, "2001:0:102:304::1": false,
+		"8.8.8.8": true, "2606:4700::1111": true, "2001:4860:4860::8888": true,
 	} {
 		if got := isPublic(netip.MustParseAddr(text)); got != want {
 			t.Errorf("%s: %v", text, got)
@@ -549,6 +600,7 @@ func TestSubscribe_Rejects(t *testing.T) {
 		"a user":    func(o *api.SubscribePush) { o.Endpoint = "https://a:b@push.example/x" },
 		"no key":    func(o *api.SubscribePush) { o.Keys.P256dh = "" },
 		"no point":  func(o *api.SubscribePush) { o.Keys.P256dh = base64.RawURLEncoding.EncodeToString(make([]byte, 65)) },
+		"long keys": func(o *api.SubscribePush) { o.Keys.Auth += strings.Repeat("=", 1<<20) },
 		"no secret": func(o *api.SubscribePush) { o.Keys.Auth = "AAAA" },
 		"controls":  func(o *api.SubscribePush) { o.Device = "a\nb" },
 	} {
@@ -559,11 +611,20 @@ func TestSubscribe_Rejects(t *testing.T) {
 		}
 	}
 	for i := range maxSubscriptions + 1 {
+		g, accepted := &b.login, i < maxOfLogin
+		if i > maxOfLogin { // then the user without a login
+			g, accepted = nil, i <= maxSubscriptions
+		}
 		o := good
 		o.Endpoint += fmt.Sprint(i)
-		if _, err := b.Subscribe(&b.login, o); (err == nil) != (i < maxSubscriptions) || err != nil && codeOf(err) != api.CodeLimit {
+		if _, err := b.Subscribe(g, o); (err == nil) != accepted || err != nil && codeOf(err) != api.CodeLimit {
 			t.Fatalf("%d: %v", i, err)
 		}
+	}
+	o := good
+	o.Endpoint += "more"
+	if _, err := b.Subscribe(nil, o); codeOf(err) != api.CodeLimit {
+		t.Errorf("more than all: %v", err)
 	}
 	good.Endpoint += "0"
 	if _, err := b.Subscribe(&b.login, good); err != nil { // a device that subscribes again

@@ -26,6 +26,12 @@ const loginKey = 'longterm.key:' + base.pathname.slice(0, there && -there.length
 let kept = sessionStorage.getItem(loginKey) ? sessionStorage : localStorage;
 let key = kept.getItem(loginKey);
 let tunnel; // through a relay
+let name; // the login's
+
+const known = (login) => {
+  ({ name } = login);
+  return login;
+};
 
 // older says that the daemon has other files than those that this page is of. A relay has files of its own, and another host those of its version.
 export const older = (m) => !tunnel && !there && m.page && !document.querySelector('[rel=icon]').href.includes(m.page);
@@ -99,7 +105,7 @@ async function through(secret) {
   sessionStorage.setItem(relayName, secret);
   const { Tunnel } = await import('./rare.js');
   tunnel = new Tunnel(socketAt('relay/join'), secret);
-  return ask('GET', 'web/me');
+  return known(await ask('GET', 'web/me'));
 }
 
 export async function login(secret) {
@@ -109,13 +115,18 @@ export async function login(secret) {
   sessionStorage.removeItem(loginKey);
   kept = told.session && localStorage.getItem(loginKey) ? sessionStorage : localStorage;
   kept.setItem(loginKey, key);
-  return told;
+  return known(told);
 }
 
-export const me = () => sessionStorage.getItem(relayName) ? through(sessionStorage.getItem(relayName)) : key ? ask('GET', 'web/me') : Promise.reject(new Failure(401, { message: 'Not logged in' }));
+export const me = () => sessionStorage.getItem(relayName) ? through(sessionStorage.getItem(relayName)) : key ? ask('GET', 'web/me').then(known) : Promise.reject(new Failure(401, { message: 'Not logged in' }));
 
-// pushed is the id of this browser's subscription to notifications, which the daemon sends; '': none. An argument sets it.
-export const pushed = (id) => id === undefined ? localStorage.getItem('longterm.push') : localStorage.setItem('longterm.push', id);
+// pushed is the id of the login's subscription to notifications in this browser, which the daemon sends. An argument sets it; '': none.
+export const pushed = (id) => {
+  const item = 'longterm.push:' + base.pathname + name;
+  if (id === undefined) return localStorage.getItem(item);
+  if (id) localStorage.setItem(item, id);
+  else localStorage.removeItem(item);
+};
 
 export async function logout() {
   if (pushed()) await remove('push/' + pushed()).catch(() => {});

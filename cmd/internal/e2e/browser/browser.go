@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
 )
 
 // patience is the default timeout of a condition on a busy machine.
@@ -408,36 +410,43 @@ func (p *Page) Push(scope, data string) {
 	p.t.Helper()
 	p.Call("ServiceWorker.enable", nil, nil)
 	p.Wait("the service worker", `navigator.serviceWorker.ready.then(() => true)`)
-	p.b.mu.Lock()
-	id := p.b.workers[scope]
-	p.b.mu.Unlock()
-	if id == "" {
-		p.t.Fatalf("no service worker is registered for %s", scope)
-	}
+	var id string
+	e2e.Eventually(p.t, "the registration of the service worker of "+scope, func() bool {
+		p.b.mu.Lock()
+		defer p.b.mu.Unlock()
+		id = p.b.workers[scope]
+		return id != ""
+	})
 	p.Call("ServiceWorker.deliverPushMessage", map[string]any{"origin": strings.TrimSuffix(scope, "/"), "registrationId": id, "data": data}, nil)
 }
 
-// InWorker evaluates an expression in the service worker, a promise too. The browser does not stop the worker after that.
+// InWorker evaluates an expression in the page's service worker, a promise too. It starts the worker if the browser has
+// stopped it, which the browser does when the worker is idle, but not after that.
 func (p *Page) InWorker(js string, result any) {
 	p.t.Helper()
-	var all struct {
-		Targets []struct {
-			ID   string `json:"targetId"`
-			Type string `json:"type"`
-		} `json:"targetInfos"`
+	var scope string
+	p.Eval(`navigator.serviceWorker.ready.then((r) => r.scope)`, &scope)
+	p.Call("ServiceWorker.enable", nil, nil)
+	var session struct {
+		ID string `json:"sessionId"`
 	}
-	p.b.must(p.b.call("", "Target.getTargets", nil, &all))
-	for _, target := range all.Targets {
-		if target.Type == "service_worker" {
-			var session struct {
-				ID string `json:"sessionId"`
-			}
-			p.b.must(p.b.call("", "Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &session))
-			(&Page{b: p.b, id: session.ID, t: p.t}).Eval(js, result)
-			return
+	e2e.Eventually(p.t, "the service worker of "+scope, func() bool {
+		var all struct {
+			Targets []struct {
+				ID   string `json:"targetId"`
+				Type string `json:"type"`
+			} `json:"targetInfos"`
 		}
-	}
-	p.t.Fatal("no service worker runs")
+		p.b.must(p.b.call("", "Target.getTargets", nil, &all))
+		for _, target := range all.Targets { // one that is about to end cannot be attached to
+			if target.Type == "service_worker" && p.b.call("", "Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &session) == nil {
+				return true
+			}
+		}
+		p.Call("ServiceWorker.startWorker", map[string]any{"scopeURL": scope}, nil)
+		return false
+	})
+	(&Page{b: p.b, id: session.ID, t: p.t}).Eval(js, result)
 }
 
 // PNG returns a picture of the page.

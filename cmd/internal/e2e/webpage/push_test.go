@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/internal/e2e/browser"
@@ -50,6 +51,18 @@ func TestPushNotifications(t *testing.T) {
 	i.Env = append(i.Env, "SSL_CERT_FILE="+roots)
 	i.Run("config", "set", "http.push_private", "true")
 	p := open(i, b, browser.Desk)
+	var scope string
+	p.Eval(`navigator.serviceWorker.ready.then((r) => r.scope)`, &scope)
+	// A browser without a display shows none, and the protocol has no clicks on them.
+	p.InWorker(`{
+		globalThis.shown = [];
+		ServiceWorkerRegistration.prototype.showNotification = async (title, o) => { shown.push({ title, close() {}, ...o }); };
+		globalThis.click = (notification, action) => {
+			let done;
+			dispatchEvent(Object.assign(new Event('notificationclick'), { notification, action, waitUntil: (p) => { done = p; } }));
+			return done;
+		};
+	}`, nil)
 	p.Call("Browser.grantPermissions", map[string]any{"permissions": []string{"notifications"}}, nil)
 	subscription, err := json.Marshal(phone.Subscription(srv.URL + "/device"))
 	if err != nil {
@@ -72,20 +85,12 @@ func TestPushNotifications(t *testing.T) {
 
 	made := filepath.Join(t.TempDir(), "made")
 	i.Run("run", "--background", "--policy", "readonly", "--", "mkdir", made)
-	var scope string
-	p.Eval(`navigator.serviceWorker.ready.then((r) => r.scope)`, &scope)
-	p.Wait("the service worker", `navigator.serviceWorker.ready.then(() => true)`)
-	// A browser without a display shows none, and the protocol has no clicks on them.
-	p.InWorker(`{
-		globalThis.shown = [];
-		ServiceWorkerRegistration.prototype.showNotification = async (title, o) => { shown.push({ title, close() {}, ...o }); };
-		globalThis.click = (notification, action) => {
-			let done;
-			dispatchEvent(Object.assign(new Event('notificationclick'), { notification, action, waitUntil: (p) => { done = p; } }));
-			return done;
-		};
-	}`, nil)
-	p.Push(scope, string(<-got))
+	select {
+	case m := <-got:
+		p.Push(scope, string(m))
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the push service received no message")
+	}
 	var all []string
 	awaitShown := func(n int) string {
 		t.Helper()
