@@ -356,7 +356,7 @@ func (d *Daemon) Stop(how api.Stop) {
 // checkRestart checks whether a session's program that ended by itself, or with the machine, may be restarted. It
 // stores the judged file in req.
 func (d *Daemon) checkRestart(ctx context.Context, e *registry.Handle, req *api.Restore) error {
-	n, err := d.reg.RestoreRequest(e, *req)
+	n, err := d.reg.RestoreRequest(ctx, e, *req)
 	if err != nil {
 		return err
 	}

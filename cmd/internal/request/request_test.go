@@ -88,6 +88,10 @@ func TestStart(t *testing.T) {
 	if n, err := named.Request(parsed(t, named.Register, "--env PRESENT --env A=1 --env-pass B"), nil); err != nil || !slices.Equal(n.EnvPass, []string{"B", "PRESENT"}) || !slices.Equal(n.SetEnv, []string{"A=1"}) {
 		t.Errorf("%+v %v", n, err)
 	}
+	var empty StartFlags
+	if _, err := empty.Request(parsed(t, empty.Register, "--env="), nil); err == nil || !strings.Contains(err.Error(), "--env: no name") {
+		t.Errorf("--env=: %v", err)
+	}
 	for _, args := range []string{"--cols 0", "--rows -1", "--env ABSENT", "--env =x", "--env=", "--label =x", "--memory x", "--pids -1", "--cpu -0.5", "--draft-size 1G", "--draft --draft-size 0", "--draft --draft-size x", "--draft --draft-size="} {
 		var f StartFlags
 		if _, err := f.Request(parsed(t, f.Register, args), nil); !isUsage(err) {

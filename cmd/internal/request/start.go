@@ -115,7 +115,10 @@ func splitEnv(values, pass []string) (set, names []string, err error) {
 			set = append(set, v)
 			continue
 		}
-		if _, ok := os.LookupEnv(v); !ok || v == "" {
+		if v == "" {
+			return nil, nil, exit.Usagef("--env: no name; use NAME or NAME=VALUE")
+		}
+		if _, ok := os.LookupEnv(v); !ok {
 			return nil, nil, exit.Usagef("--env %s: variable not set; use NAME=VALUE", v)
 		}
 		names = append(names, v)

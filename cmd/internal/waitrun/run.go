@@ -123,7 +123,7 @@ func (r *running) follow(ctx context.Context) error {
 		go r.caller.hintInput(ctx, r.s, "")
 	}
 	if r.t == nil && !r.caller.JSON && len(r.flags.Rules) > 0 {
-		defer r.caller.followRefusals(ctx, r.s, &r.refused)()
+		defer r.caller.followRunRefusals(ctx, r.s, &r.refused)()
 	}
 	awaited := make(chan error, 1)
 	go func() {

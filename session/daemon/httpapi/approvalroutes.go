@@ -141,7 +141,7 @@ func (s *Server) admitNotify(ctx context.Context, ask authorize.Request, onAppro
 // admitRestore checks whether a session's program may be started again. It stores the judged file in req, so that
 // exactly that file is started.
 func (s *Server) admitRestore(ctx context.Context, e *registry.Handle, req *api.Restore) error {
-	n, err := s.reg.RestoreRequest(e, *req)
+	n, err := s.reg.RestoreRequest(ctx, e, *req)
 	if err != nil {
 		return err
 	}

@@ -424,6 +424,7 @@ func TestPoolKeys(t *testing.T) {
 	for name, n := range map[string]api.NewSession{
 		"directory": {Cwd: "/tmp", Env: base.Env}, "value": {Cwd: "/", Env: []string{"A=1", "B=3"}},
 		"addition": {Cwd: "/", Env: base.Env, SetEnv: []string{"C=1"}}, "mask": {Cwd: "/", Env: base.Env, Umask: "077"},
+		"mode": {Cwd: "/", Env: base.Env, EnvMode: "minimal"}, "passed variable": {Cwd: "/", Env: base.Env, EnvPass: []string{"C=1"}},
 	} {
 		if poolKey(&n, "") == poolKey(&base, "") || poolKey(&base, "") == poolKey(&base, "agent") {
 			t.Errorf("the %s does not count", name)

@@ -76,7 +76,12 @@ func poolKey(n *api.NewSession, agent string) string {
 		return slices.Contains(volatileVars, name)
 	})
 	slices.Sort(env)
-	sum := sha256.Sum256([]byte(n.Cwd + "\x00" + strings.Join(env, "\x00") + "\x00" + strings.Join(n.SetEnv, "\x00") + "\x00" + n.Umask + "\x00" + n.Policy + "\x00" + agent))
+	pass := slices.Sorted(slices.Values(n.EnvPass))
+	var key []byte
+	for _, list := range [][]string{env, n.SetEnv, pass, {n.Cwd, n.EnvMode, n.Umask, n.Policy, agent}} {
+		key = append(key, strings.Join(list, "\x00")+"\x00\x00"...)
+	}
+	sum := sha256.Sum256(key)
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -112,7 +117,7 @@ func (p *pool) groupFor(n api.NewSession, who identity.Actor) *warmGroup {
 		r = p.groups[i]
 		p.groups = slices.Delete(p.groups, i, i+1)
 	} else {
-		r = &warmGroup{key: key, who: who, start: api.NewSession{ApprovalOptions: api.ApprovalOptions{Policy: n.Policy}, Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{registry.PoolLabel: key}}}
+		r = &warmGroup{key: key, who: who, start: api.NewSession{ApprovalOptions: api.ApprovalOptions{Policy: n.Policy}, Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, EnvMode: n.EnvMode, EnvPass: n.EnvPass, Umask: n.Umask, Labels: map[string]string{registry.PoolLabel: key}}}
 	}
 	p.groups = append(p.groups, r)
 	var old []*warm

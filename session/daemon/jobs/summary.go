@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -23,6 +24,9 @@ const (
 	summarizedExcerpt = 2 << 10  // output in a result with a summary
 )
 
+// minSummaryTime is the time of a summary program of a job whose timeout has expired.
+const minSummaryTime = 100 * time.Millisecond
+
 // summarize adds a summary to the truncated result of an ended job of an agent, by the program of the configuration. A
 // failure of the program changes nothing except SummaryError.
 func (j *Job) summarize(ctx context.Context, r *api.Result) {
@@ -30,9 +34,15 @@ func (j *Job) summarize(ctx context.Context, r *api.Result) {
 	if len(conf.SummaryCommand) == 0 || !r.Truncated || !j.approval.request.Actor.IsAgent() {
 		return
 	}
+	if how := j.endingReason(); how == endsByRequest || how == endsByCaller {
+		r.SummaryError = "no summary: " + errStopped.Error()
+		return
+	}
+	ctx, stop := j.untilStopped(ctx)
+	defer stop()
 	known := j.e.Session.KnownSecrets()
 	s := summarizer{
-		argv: conf.SummaryCommand, timeout: conf.SummaryTimeout, redact: known.RedactText,
+		argv: conf.SummaryCommand, timeout: j.summaryTimeout(conf.SummaryTimeout), redact: known.RedactText,
 		env: []string{"LONGTERM_SESSION=" + r.Session, "LONGTERM_JOB=" + r.Job, "LONGTERM_COMMAND=" + known.RedactText(j.line)},
 	}
 	text, err := excerpt.Plain(ctx, j.e.Session, r.Range.Start, r.Range.End, excerpt.Limits{Bytes: maxSummarized, Hide: true})
@@ -46,6 +56,29 @@ func (j *Job) summarize(ctx context.Context, r *api.Result) {
 	j.fillPrinted(ctx, r, r.Range, min(summarizedExcerpt, j.limits(0).Bytes))
 }
 
+// errStopped is the reason of a stopped job to have no summary.
+var errStopped = errors.New("stopped")
+
+// untilStopped returns a context that ends with errStopped when a client requests the job's end. Only runTimeouts may call it:
+// the context takes the request.
+func (j *Job) untilStopped(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-j.stops:
+			cancel(errStopped)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// summaryTimeout returns the time of a summary program: limit, but not more than remains of the job's timeout.
+func (j *Job) summaryTimeout(limit time.Duration) time.Duration {
+	wall, _ := j.timeRemaining()
+	return max(minSummaryTime, min(limit, wall.Round(time.Millisecond)))
+}
+
 // summarizer runs a program that summarizes text.
 type summarizer struct {
 	argv, env []string // env is added to the daemon's
@@ -57,7 +90,7 @@ type summarizer struct {
 func (s *summarizer) run(ctx context.Context, text string) (string, error) {
 	c := shellcmd.Command{
 		Line: `exec "$@"`, Args: s.argv, Env: append(os.Environ(), s.env...), Dir: "/", Stdin: strings.NewReader(text),
-		Max: maxSummary, Timeout: s.timeout,
+		Max: maxSummary, Timeout: s.timeout, KillLeftover: true,
 	}
 	out, err := c.Run(ctx)
 	if err != nil {

@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // The summary of a program is redacted and has no control characters. A program that fails, prints too much, nothing or
@@ -44,7 +48,8 @@ func TestSummarizer_Run(t *testing.T) {
 	}
 }
 
-// A program that prints too much is killed with its children: none of them holds the pipe open afterwards.
+// A program that prints too much is killed with its children, and what a program leaves is killed too: no process holds the
+// pipe open afterwards.
 //
 // FEATURES: R105
 func TestSummarizer_KillsChildren(t *testing.T) {
@@ -57,14 +62,45 @@ func TestSummarizer_KillsChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := summarizer{argv: []string{"sh", "-c", `{ echo started; exec sleep 600; } >"$1" & yes`, "sh", fifo}, timeout: time.Minute, redact: strings.Clone}
-	if _, err := s.run(t.Context(), ""); err == nil {
-		t.Fatal("no error")
+	for end, fails := range map[string]bool{"yes": true, "echo done": false} {
+		s := summarizer{argv: []string{"sh", "-c", `exec 3>"$1"; sleep 600 >/dev/null & ` + end, "sh", fifo}, timeout: time.Minute, redact: strings.Clone}
+		if _, err := s.run(t.Context(), ""); (err != nil) != fails {
+			t.Fatalf("%s: %v", end, err)
+		}
+		if err := f.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(f); err != nil {
+			t.Errorf("%s: a child still runs: %v", end, err)
+		}
 	}
-	if err := f.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
+}
+
+// A summary program has the time that remains of its job's timeout, and a stop of the job ends it.
+//
+// FEATURES: R105
+func TestSummary_EndsWithItsJob(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		wall, limit, want time.Duration // want: at most
+	}{
+		{"no timeout", 0, 10 * time.Second, 10 * time.Second},
+		{"a short time", time.Hour, 10 * time.Second, 10 * time.Second},
+		{"a long time", time.Minute, time.Hour, time.Minute},
+		{"a timeout that has expired", time.Nanosecond, 10 * time.Second, minSummaryTime},
+	} {
+		j := &Job{created: time.Now(), e: registry.NewHandle(store.Session{})}
+		j.timeouts.wall = c.wall
+		if got := j.summaryTimeout(c.limit); got > c.want || got < minSummaryTime || c.want == c.limit && got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
-	if _, err := io.ReadAll(f); err != nil {
-		t.Errorf("a child still runs: %v", err)
+	j := &Job{stops: make(chan time.Duration, 1)}
+	ctx, stop := j.untilStopped(t.Context())
+	defer stop()
+	j.requestEnd(0)
+	s := summarizer{argv: []string{"sh", "-c", "sleep 600; true"}, timeout: time.Hour, redact: strings.Clone}
+	if _, err := s.run(ctx, ""); !errors.Is(err, errStopped) {
+		t.Error(err)
 	}
 }

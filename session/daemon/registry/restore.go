@@ -15,6 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -34,7 +36,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if h.ByID(old.rec.ID) != old || old.Session.Status().State == session.Running {
 		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.Record().Name)
 	}
-	p, err := h.planRestore(old, &req)
+	p, envOmitted, err := h.planRestore(ctx, old, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +57,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 		old.device.awaitRelease()
 	}
 	e := NewHandle(p.Record)
+	e.envOmitted = envOmitted
 	p.Base, err = h.divide(p.Record.ID, line)
 	e.rec.ProgramFrom = p.Base
 	if _, is := e.rec.Labels[api.ProjectFromLabel]; is { // what is waited for is to come from the new program
@@ -80,15 +83,21 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	return e, nil
 }
 
-// planRestore returns the plan of a restored session's process.
-func (h *Registry) planRestore(old *Handle, req *api.Restore) (*spawn.Plan, error) {
+// planRestore returns the plan of a restored session's process, and how many variables an agent's session does not get.
+func (h *Registry) planRestore(ctx context.Context, old *Handle, req *api.Restore) (_ *spawn.Plan, envOmitted int, err error) {
 	argv := h.resumeArgv(old, req)
-	return h.spawner.PlanRestore(old.Record(), old.Session.Status().Cwd, *req, argv)
+	rec, r := old.Record(), *req
+	h.known.LearnEnv(redact.EnvPairs(r.Env)) // also what is omitted
+	agent := identity.Of(ctx).Agent != "" || rec.Agent != ""
+	n, envOmitted := spawn.WithMode(api.NewSession{Env: r.Env}, agent, h.conf.Get())
+	r.Env = n.Env
+	p, err := h.spawner.PlanRestore(rec, old.Session.Status().Cwd, r, argv)
+	return p, envOmitted, err
 }
 
 // RestoreRequest returns what Restore would start, as a request that can be judged.
-func (h *Registry) RestoreRequest(old *Handle, req api.Restore) (*api.NewSession, error) {
-	p, err := h.planRestore(old, &req)
+func (h *Registry) RestoreRequest(ctx context.Context, old *Handle, req api.Restore) (*api.NewSession, error) {
+	p, _, err := h.planRestore(ctx, old, &req)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func WithMode(n api.NewSession, agent bool, settings *config.Settings) (_ api.Ne
 		env = os.Environ()
 	}
 	if mode == "" || mode == config.EnvFull {
-		if agent && n.EnvMode == "" && getenv(env, "CI") == "true" {
+		if agent && n.EnvMode == "" && isCI(env) {
 			kept := withoutSecrets(env, append(slices.Clone(conf.EnvListed), n.EnvPass...), settings.Secrets.Names)
 			if omitted = len(env) - len(kept); omitted > 0 {
 				n.Env = kept
@@ -55,13 +55,34 @@ func WithMode(n api.NewSession, agent bool, settings *config.Settings) (_ api.Ne
 	return n, 0
 }
 
-// withoutSecrets returns an environment without the variables that hold secrets by their names, except the listed ones.
+// isCI reports whether an environment is one of a CI job.
+func isCI(env []string) bool {
+	ci := getenv(env, "CI")
+	return ci == "true" || ci == "1"
+}
+
+// withoutSecrets returns an environment without the variables that hold secrets by their names, except the listed ones
+// and those whose values are settings.
 func withoutSecrets(env, listed, patterns []string) []string {
 	secret := redact.NewNames(patterns)
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return secret.Match(name) && !slices.Contains(listed, name)
+		name, value, _ := strings.Cut(kv, "=")
+		return secret.Match(name) && !isSetting(name, value) && !slices.Contains(listed, name)
 	})
+}
+
+// shortSecrets are the names of variables that may hold secrets of a few digits.
+var shortSecrets = redact.NewNames([]string{"*PASS*", "*_PWD", "*_PIN"})
+
+// isSetting reports whether a variable with a secret's name holds none: its value is empty, a truth value, or a number too
+// short to be one. redact.IsSecretValue cannot decide it, as it rejects all values that must not be masked everywhere, such as
+// short passwords.
+func isSetting(name, value string) bool {
+	switch strings.ToLower(value) {
+	case "", "true", "false":
+		return true
+	}
+	return len(value) < redact.MinValue && !shortSecrets.Match(name) && strings.Trim(value, "0123456789") == ""
 }
 
 // sshAgent names the socket of an ssh agent.

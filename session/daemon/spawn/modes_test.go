@@ -59,10 +59,15 @@ func TestWithMode_AgentInCI(t *testing.T) {
 		want  []string
 		left  int
 	}{
-		"an agent":            {api.NewSession{Env: env}, true, without("A_TOKEN", "db_password"), 2},
-		"a named one":         {api.NewSession{Env: env, EnvPass: []string{"A_TOKEN"}}, true, without("db_password"), 1},
-		"all by request":      {api.NewSession{Env: env, EnvMode: config.EnvFull}, true, env, 0},
-		"minimal":             {api.NewSession{Env: env, EnvMode: config.EnvMinimal}, true, []string{"HOME=/h"}, 0},
+		"an agent":       {api.NewSession{Env: env}, true, without("A_TOKEN", "db_password"), 2},
+		"a named one":    {api.NewSession{Env: env, EnvPass: []string{"A_TOKEN"}}, true, without("db_password"), 1},
+		"all by request": {api.NewSession{Env: env, EnvMode: config.EnvFull}, true, env, 0},
+		"minimal":        {api.NewSession{Env: env, EnvMode: config.EnvMinimal}, true, []string{"HOME=/h"}, 0},
+		"CI=1":           {api.NewSession{Env: append([]string{"CI=1"}, env[1:]...)}, true, append([]string{"CI=1"}, without("CI", "A_TOKEN", "db_password")...), 2},
+		"settings": {
+			api.NewSession{Env: []string{"CI=true", "TOKENIZERS_PARALLELISM=false", "MAX_TOKENS=4096", "NO_TOKEN=", "A_TOKEN=123456", "CARD_PIN=1234", "DB_PASSWORD=1", "B_TOKEN=12ab", "DATABASE_URL=postgres://u:pw@host/db"}},
+			true, []string{"CI=true", "TOKENIZERS_PARALLELISM=false", "MAX_TOKENS=4096", "NO_TOKEN="}, 5,
+		},
 		"a user":              {api.NewSession{Env: env}, false, env, 0},
 		"no CI job":           {api.NewSession{Env: env[1:]}, true, env[1:], 0},
 		"CI set to the child": {api.NewSession{Env: env[1:], SetEnv: []string{"CI=true"}}, true, env[1:], 0},

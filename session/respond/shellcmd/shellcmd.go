@@ -63,8 +63,10 @@ type Command struct {
 	Env     []string // nil: the process's own
 	Dir     string   // "": the working directory
 	Stdin   io.Reader
-	Max     int           // bytes of output; more is an error, and kills all processes of the command
-	Timeout time.Duration // after it, all processes of the command are killed
+	Max     int           // bytes of output; more is an error, and kills the command's process group
+	Timeout time.Duration // after it, the command's process group is killed
+
+	KillLeftover bool // kills the processes that remain in the process group after the command
 }
 
 // ErrTooMuch is returned if a command prints more than Command.Max.
@@ -82,11 +84,16 @@ func (c *Command) Run(ctx context.Context) ([]byte, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second // leftover processes may hold the pipe open
 	err := run(cmd, identity.Of(ctx).Agent)
+	if c.KillLeftover && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group's id is not reused while a process is in it
+	}
 	switch {
 	case out.truncated:
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooMuch, c.Max)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("no answer within %v", c.Timeout)
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, fmt.Errorf("%w; run it yourself to see why", err)
 	}
