@@ -127,10 +127,12 @@ func (r *testShellSession) start() {
 	}()
 	r.t.Cleanup(func() {
 		r.killForeground()
-		_ = r.cmd.Process.Kill()
-		_ = f.Close()
-		for range r.chunks {
+		_ = unix.Kill(-r.cmd.Process.Pid, unix.SIGKILL) // with its subshells, which write below home
+		limit := time.AfterFunc(200*time.Millisecond, func() { _ = f.Close() })
+		for range r.chunks { // until no process has the terminal open
 		}
+		limit.Stop()
+		_ = f.Close()
 		_ = r.cmd.Wait()
 	})
 }
