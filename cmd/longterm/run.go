@@ -115,7 +115,7 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 }
 
 // misplacedFlagHint returns a hint for a flag of run that was given after the command without "--": it is passed to the
-// command, which may be meant. It returns "" if there is none.
+// command, which may be meant. Without such a flag it returns "".
 func misplacedFlagHint(cmd *cobra.Command, args []string) string {
 	if cmd.Flags().ArgsLenAtDash() >= 0 {
 		return ""

@@ -88,7 +88,7 @@ type Alerts struct {
 // Notify configures the targets of alerts.
 type Notify struct {
 	Desktop bool
-	Command []string // argv; empty: none
+	Command []string // argv; none if empty
 	Webhook string   // URL; empty: none
 	Format  string   // of posted data: auto, json, ntfy
 	Details bool     // posts include command and output
@@ -157,7 +157,7 @@ type Exec struct {
 
 // Output configures the output in results.
 type Output struct {
-	SummaryCommand []string      // argv; empty: none
+	SummaryCommand []string      // argv; none if empty
 	SummaryTimeout time.Duration // of SummaryCommand
 }
 

@@ -267,7 +267,7 @@ func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
 		return err
 	}
 	d := k.d
-	d.launchMu.Lock() // keeps it from being used meanwhile
+	d.launchMu.Lock() // prevents its use until the end
 	defer d.launchMu.Unlock()
 	if now.Sub(k.idleSince()) < ownKeeperLinger {
 		return nil

@@ -344,7 +344,7 @@ func (s *Server) forward(ctx context.Context, a, b *websocket.Conn) {
 	for _, way := range [][2]*websocket.Conn{{a, b}, {b, a}} {
 		both.Go(func() {
 			defer end()
-			_ = s.copyMessages(ctx, way[1], way[0]) // whatever the reason, the pair ends
+			_ = s.copyMessages(ctx, way[1], way[0]) // the pair ends for any reason
 		})
 	}
 	both.Wait()

@@ -26,7 +26,7 @@ func TestTopics_HavePages(t *testing.T) {
 // The first lines of a topic are commands for the common case. Guides begin with their first step instead.
 //
 // FEATURES: R12
-func TestTopics_BeginWithCommands(t *testing.T) {
+func TestTopics_ShowCommandsFirst(t *testing.T) {
 	guides := []string{"tour", "overnight", "from-tmux", "from-zellij", "from-scripts"}
 	for _, topic := range All {
 		text, err := topic.Page(80, false)

@@ -72,8 +72,8 @@ func (c *Caller) followRefusals(ctx context.Context, s *client.Session, r *refus
 	return func() { cancel(); <-done }
 }
 
-// followRunRefusals is followRefusals for a session of its own. It also prints the refusals from before the client listened: the
-// command was started before.
+// followRunRefusals follows a run's session as followRefusals. It also prints the refusals from before the client
+// listened: the command was started before.
 func (c *Caller) followRunRefusals(ctx context.Context, s *client.Session, r *refusals) (stop func()) {
 	stop = c.followRefusals(ctx, s, r)
 	if did, err := s.RuleMatches(ctx); err == nil { // else the result has them

@@ -474,7 +474,7 @@ func TestSubscription_EndsWithLogin(t *testing.T) {
 // The next daemon has the same keys and subscriptions, in a file of the user, and sends nothing twice.
 //
 // FEATURES: R130
-func TestSet_KeptOverRestart(t *testing.T) {
+func TestSet_RestoresFile_AfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		key, err := b.Key()
