@@ -52,13 +52,13 @@ const ended = () => {
 
 async function ask(method, path, { body, file, query, raw, signal } = {}) {
   if (tunnel && file) throw new Failure(0, { message: 'Files cannot be stored through a relay' });
-  const to = url(path);
+  const to = url(path), used = key;
   for (const [k, v] of Object.entries(query ?? {})) if ((v ?? '') !== '') to.searchParams.set(k, v);
   let answer;
   try {
     answer = tunnel ? await tunnel.ask(method, path + to.search, body, signal) : await fetch(to, {
       method, signal,
-      headers: { ...(key && { 'Longterm-Page': key }), ...(file && { 'Content-Type': 'application/octet-stream' }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      headers: { ...(used && { 'Longterm-Page': used }), ...(file && { 'Content-Type': 'application/octet-stream' }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
       body: file ?? (body === undefined ? undefined : JSON.stringify(body)),
     });
   } catch (err) {
@@ -72,7 +72,7 @@ async function ask(method, path, { body, file, query, raw, signal } = {}) {
   if (answer.ok) return told;
   if (answer.status === 401 && path !== 'web/login') {
     const newer = kept.getItem(loginKey);
-    if (!tunnel && newer && newer !== key) { // another tab has logged in anew: the cookie is that login's
+    if (!tunnel && newer && newer !== used) { // another tab has logged in anew: the cookie is that login's
       key = newer;
       return ask(method, path, { body, file, query, raw, signal });
     }
