@@ -153,3 +153,30 @@ console.log(JSON.stringify([found, asked.filter((a) => a.startsWith('DELETE'))])
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestPageKeepsLogin_WhenAnotherTabLogsInAnew checks that two requests at once, whose key another tab's login has replaced,
+// are both sent again with the new key.
+//
+// FEATURES: R112
+func TestPageKeepsLogin_WhenAnotherTabLogsInAnew(t *testing.T) {
+	const script = `const kept = new Map([['longterm.key:/', 'old']]);
+globalThis.localStorage = { getItem: (k) => kept.get(k) ?? null, setItem: (k, v) => kept.set(k, v), removeItem: (k) => kept.delete(k) };
+globalThis.sessionStorage = { getItem: () => null, setItem() {}, removeItem() {} };
+globalThis.document = { baseURI: 'http://localhost/' };
+const used = [];
+globalThis.fetch = async (to, o) => {
+  const key = o.headers['Longterm-Page'];
+  used.push(key);
+  return { ok: key === 'new', status: 401, text: async () => '{}' };
+};
+const { get, session } = await import('./net.js');
+let ended = false;
+session.on('login', () => { ended = true; });
+kept.set('longterm.key:/', 'new');
+await Promise.all([get('a'), get('b')]).catch(() => {});
+console.log(JSON.stringify([ended, used]));`
+	want := `[false,["old","old","new","new"]]`
+	if got := runModule(t, script, "net.js", "images.js", "screen.js"); strings.TrimSpace(string(got)) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
