@@ -154,11 +154,11 @@ console.log(JSON.stringify([found, asked.filter((a) => a.startsWith('DELETE'))])
 	}
 }
 
-// TestPageKeepsLogin_WhenAnotherTabLogsInAnew checks that two requests at once, whose key another tab's login has replaced,
+// TestPageKeepsLogin_WhenKeyChanges checks that two requests at once, whose key another tab's login has replaced,
 // are both sent again with the new key.
 //
 // FEATURES: R112
-func TestPageKeepsLogin_WhenAnotherTabLogsInAnew(t *testing.T) {
+func TestPageKeepsLogin_WhenKeyChanges(t *testing.T) {
 	const script = `const kept = new Map([['longterm.key:/', 'old']]);
 globalThis.localStorage = { getItem: (k) => kept.get(k) ?? null, setItem: (k, v) => kept.set(k, v), removeItem: (k) => kept.delete(k) };
 globalThis.sessionStorage = { getItem: () => null, setItem() {}, removeItem() {} };
