@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
 	"time"
@@ -144,16 +145,24 @@ func cookieOf(v visitor, g apitoken.Grant, secret string) string {
 
 // secretOf returns the secret of the cookie that a key belongs to, or "". had reports whether any login cookie exists.
 func secretOf(r *http.Request, v visitor, key string) (secret string, had bool) {
-	for _, c := range r.Cookies() {
-		if c.Name != v.cookie && !strings.HasPrefix(c.Name, v.cookie+".") {
-			continue
-		}
+	for c := range loginCookies(r, v) {
 		had = true
 		if subtle.ConstantTimeCompare([]byte(key), []byte(keyOf(c.Value))) == 1 {
 			secret = c.Value
 		}
 	}
 	return secret, had
+}
+
+// loginCookies iterates over the cookies of logins in a request.
+func loginCookies(r *http.Request, v visitor) iter.Seq[*http.Cookie] {
+	return func(yield func(*http.Cookie) bool) {
+		for _, c := range r.Cookies() {
+			if (c.Name == v.cookie || strings.HasPrefix(c.Name, v.cookie+".")) && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // setCookie sets a login's cookie; an empty secret removes it.

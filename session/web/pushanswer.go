@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/apitoken"
@@ -36,10 +35,7 @@ func (d *Server) handlePushAnswer(w http.ResponseWriter, r *http.Request, v visi
 
 // loginsOf returns the grants of a request's cookies.
 func (d *Server) loginsOf(r *http.Request, v visitor) (list []apitoken.Grant) {
-	for _, c := range r.Cookies() {
-		if c.Name != v.cookie && !strings.HasPrefix(c.Name, v.cookie+".") {
-			continue
-		}
+	for c := range loginCookies(r, v) {
 		if g, err := d.Tokens.Verify(c.Value); err == nil {
 			list = append(list, g)
 		}

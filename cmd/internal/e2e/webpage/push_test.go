@@ -22,14 +22,10 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A device subscribes in the settings. The daemon's encrypted message becomes a notification of the page's service worker,
-// whose button answers the approval once. The device is listed, and removed there.
-//
-// FEATURES: R130
-func TestPushNotifications(t *testing.T) {
-	tier.Full(t)
-	b := browser.New(t)
-	phone, got := pushtest.New(t), make(chan json.RawMessage, 16)
+// pushService starts a push service for a phone. It returns its URL, a file with its certificate, and the decrypted messages.
+func pushService(t *testing.T, phone *pushtest.Browser) (url, roots string, got <-chan json.RawMessage) {
+	t.Helper()
+	messages := make(chan json.RawMessage, 16)
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m json.RawMessage
 		body, err := io.ReadAll(r.Body)
@@ -39,14 +35,26 @@ func TestPushNotifications(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		got <- m
+		messages <- m
 		w.WriteHeader(http.StatusCreated)
 	}))
-	defer srv.Close()
-	roots := filepath.Join(t.TempDir(), "roots.pem")
+	t.Cleanup(srv.Close)
+	roots = filepath.Join(t.TempDir(), "roots.pem")
 	if err := os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return srv.URL, roots, messages
+}
+
+// TestPushNotifications subscribes a device in the settings. The daemon's encrypted message becomes a notification of the
+// page's service worker, whose button answers the approval once. The device is listed, and removed there.
+//
+// FEATURES: R130
+func TestPushNotifications(t *testing.T) {
+	tier.Full(t)
+	b := browser.New(t)
+	phone := pushtest.New(t)
+	service, roots, got := pushService(t, phone)
 	i := e2e.New(t)
 	i.Env = append(i.Env, "SSL_CERT_FILE="+roots)
 	i.Run("config", "set", "http.push_private", "true")
@@ -64,7 +72,7 @@ func TestPushNotifications(t *testing.T) {
 		};
 	}`, nil)
 	p.Call("Browser.grantPermissions", map[string]any{"permissions": []string{"notifications"}}, nil)
-	subscription, err := json.Marshal(phone.Subscription(srv.URL + "/device"))
+	subscription, err := json.Marshal(phone.Subscription(service + "/device"))
 	if err != nil {
 		t.Fatal(err)
 	}
