@@ -385,7 +385,8 @@ func (b *bench) buttonsOf(it api.InboxItem) []button {
 	return all[0].Buttons
 }
 
-// A button's answer counts once, for ten minutes, of the login that subscribed, and while its entry is open.
+// TestRedeem checks that a button's answer counts once, for ten minutes, of the login that subscribed, and while its entry
+// is open.
 //
 // FEATURES: R130
 func TestRedeem(t *testing.T) {
@@ -441,7 +442,42 @@ func TestRedeem(t *testing.T) {
 	})
 }
 
-// A subscription ends with its login, and its answers with it; also if a later login has the same name.
+// TestRedeem_CountsOnce_WhenAnswersCoincide gives an answer twice at once: both requests pass the first check before one
+// of them is recorded.
+//
+// FEATURES: R130
+func TestRedeem_CountsOnce_WhenAnswersCoincide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.subscribe()
+		button := b.buttonsOf(approval("A1", "low"))[0].Answer
+		b.reopen(b.c.Path) // nothing else reads its list
+		list, both := b.c.List, make(chan struct{})
+		b.c.List = func(ctx context.Context) ([]api.InboxItem, error) {
+			<-both
+			return list(ctx)
+		}
+		errs := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, _, err := b.Redeem(t.Context(), button, []apitoken.Grant{b.login})
+				errs <- err
+			}()
+		}
+		synctest.Wait()
+		close(both)
+		first, second := <-errs, <-errs
+		if first != nil {
+			first, second = second, first
+		}
+		if first != nil || codeOf(second) != api.CodeAnswered {
+			t.Errorf("%v, %v", first, second)
+		}
+	})
+}
+
+// TestSubscription_EndsWithLogin checks that a subscription ends with its login, and its answers with it, also if a later
+// login has the same name.
 //
 // FEATURES: R130
 func TestSubscription_EndsWithLogin(t *testing.T) {
